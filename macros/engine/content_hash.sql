@@ -1,0 +1,27 @@
+{% macro content_hash(fields) %}
+    {{- return(adapter.dispatch('content_hash')(fields)) -}}
+{% endmacro %}
+
+{% macro duckdb__content_hash(fields) %}
+    {#- what the model is asked, without who is asked, which repeat it is, and how it is sampled -#}
+    md5(array_to_string(list_sort(list_concat(
+        list_transform(
+            list_filter(
+                map_entries({{ fields }}),
+                lambda field: field.key not in ('responses_create_params', 'agent_ref', 'skills_ref')
+                and not starts_with(field.key, '_ng_')
+            ),
+            lambda field: to_json(field.key)::varchar || ':' || coalesce(field.value, 'null')
+        ),
+        list_transform(
+            list_filter(
+                map_entries({{ json_map(map_field(fields, 'responses_create_params')) }}),
+                lambda field: field.key in (
+                    'input', 'instructions', 'prompt', 'tools', 'tool_choice',
+                    'parallel_tool_calls', 'text'
+                )
+            ),
+            lambda field: 'params.' || field.key || ':' || coalesce(field.value, 'null')
+        )
+    )), ','))
+{% endmacro %}

@@ -1,0 +1,87 @@
+{# Tell the staging models which runs to read. `spotter profile` sets the same variables itself. #}
+{% macro declare_batch() %}
+    {{- return(adapter.dispatch('declare_batch')()) -}}
+{% endmacro %}
+
+{% macro duckdb__declare_batch() %}
+    {%- set rollouts = quoted(var('rollouts')) -%}
+    {%- set inputs = quoted(var('inputs')) if var('inputs') else 'null' -%}
+    {%- set run_id = quoted(var('run_id')) if var('run_id') else 'null' -%}
+    set variable spotter_max_row_bytes = {{ var('max_row_mb') | int * 1048576 }};
+    set variable spotter_runs = (
+        with
+
+        -- a path that exists is taken as it is, even when it looks like a pattern
+        literal as (
+            select file from glob({{ glob_escaped(rollouts) }})
+        ),
+
+        matched as (
+            select file from literal
+            union
+            select file from glob({{ rollouts }}) where not exists (from literal)
+        ),
+
+        runs as (
+            select
+                file as rollouts_file,
+                file[:-7] as stem,
+                coalesce({{ inputs }}, file[:-7] || '_materialized_inputs.jsonl') as inputs_file
+            from matched
+            where ends_with(file, '.jsonl')
+                and not regexp_matches(
+                    file, '_(materialized_inputs|failures|reward_profiling)\.jsonl$'
+                )
+        )
+
+        select list({
+            'run_id': coalesce(
+                {{ run_id }},
+                regexp_extract(stem, '[^/]*$')
+                || '-' || md5({{ absolute('rollouts_file') }})[:8]
+            ),
+            'rollouts_path': {{ absolute('rollouts_file') }},
+            'inputs_path': {{ absolute('inputs_file') }},
+            'failures_path': {{ absolute("stem || '_failures.jsonl'") }},
+            'rollouts_file': rollouts_file,
+            'inputs_file': inputs_file,
+            'failures_file': stem || '_failures.jsonl',
+            'torn_rollouts_count': 0::bigint,
+            'torn_failures_count': 0::bigint,
+            'is_partial_allowed': {{ var('allow_partial_rollouts') | as_bool }}
+        } order by rollouts_file)
+        from runs
+    );
+    {#- the checks come before any file is read: an absent file would count as an empty one -#}
+    select case
+        when getvariable('spotter_runs') is null
+            then error('No rollouts file matches ' || {{ rollouts }})
+        when {{ run_id }} is not null and len(getvariable('spotter_runs')) > 1
+            then error('run_id names one run, but several rollouts files match ' || {{ rollouts }})
+    end;
+    {% for kind in ['rollouts', 'inputs', 'failures'] %}
+    set variable spotter_{{ kind }}_files = (
+        {#- the null device stands in where no file exists, so that the columns are known -#}
+        select list({{ glob_escaped('run.' ~ kind ~ '_file') }}) || ['/dev/null']
+        from (select unnest(getvariable('spotter_runs')) as run)
+    );
+    {% endfor %}
+    select error('No materialized inputs at ' || run.inputs_path)
+    from (select unnest(getvariable('spotter_runs')) as run)
+    where run.inputs_file not in (select file from glob(getvariable('spotter_inputs_files')));
+{% endmacro %}
+
+{% macro glob_escaped(path) -%}
+    regexp_replace({{ path }}, '([*?\[])', '[\1]', 'g')
+{%- endmacro %}
+
+{% macro quoted(text) -%}
+    '{{ text | string | replace("'", "''") }}'
+{%- endmacro %}
+
+{% macro absolute(path) -%}
+    case
+        when starts_with({{ path }}, '/') then {{ path }}
+        else {{ quoted(env_var('PWD', '')) }} || '/' || {{ path }}
+    end
+{%- endmacro %}

@@ -1,0 +1,7 @@
+{% macro list_length(list) %}
+    {{- return(adapter.dispatch('list_length')(list)) -}}
+{% endmacro %}
+
+{% macro duckdb__list_length(list) %}
+    len({{ list }})
+{% endmacro %}

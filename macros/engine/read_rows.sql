@@ -1,0 +1,17 @@
+{% macro read_rows(kind) %}
+    {{- return(adapter.dispatch('read_rows')(kind)) -}}
+{% endmacro %}
+
+{% macro duckdb__read_rows(kind) %}
+    {#- a line that is no JSON object becomes a null row: the audits count it -#}
+    read_json(
+        getvariable('spotter_{{ kind }}_files'),
+        format = 'newline_delimited',
+        records = 'false',
+        columns = {'fields': 'MAP(VARCHAR, JSON)'},
+        ignore_errors = true,
+        allow_empty = true,
+        filename = 'file_path',
+        maximum_object_size = getvariable('spotter_max_row_bytes')
+    )
+{% endmacro %}

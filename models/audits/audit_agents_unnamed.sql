@@ -1,0 +1,24 @@
+with
+
+inputs as (
+    select * from {{ ref('stg_inputs') }}
+),
+
+rollouts as (
+    select * from {{ ref('stg_rollouts') }}
+),
+
+unnamed as (
+    select
+        rollouts.run_id,
+        rollouts.task_index,
+        rollouts.rollout_index
+    from rollouts
+    inner join inputs
+        on rollouts.run_id = inputs.run_id
+        and rollouts.task_index = inputs.task_index
+        and rollouts.rollout_index = inputs.rollout_index
+    where coalesce(inputs.agent_name, rollouts.agent_name) is null
+)
+
+select * from unnamed

@@ -1,0 +1,49 @@
+with
+
+unreadable as (
+    select
+        run_id,
+        'rollouts' as file_kind
+    from {{ ref('stg_rollouts') }}
+    where not is_readable
+    union all
+    select
+        run_id,
+        'inputs' as file_kind
+    from {{ ref('stg_inputs') }}
+    where not is_readable
+    union all
+    select
+        run_id,
+        'failures' as file_kind
+    from {{ ref('stg_failures') }}
+    where not is_readable
+),
+
+counted as (
+    select
+        run_id,
+        file_kind,
+        count(*) as line_count
+    from unreadable
+    group by
+        run_id,
+        file_kind
+),
+
+-- a last line that a crash cut short is known beforehand and counts as not collected
+unexplained as (
+    select
+        counted.run_id,
+        counted.file_kind,
+        counted.line_count
+    from counted
+    inner join {{ ref('stg_runs') }} as runs on counted.run_id = runs.run_id
+    where counted.line_count > case
+        when counted.file_kind = 'rollouts' then runs.torn_rollouts_count
+        when counted.file_kind = 'failures' then runs.torn_failures_count
+        else 0
+    end
+)
+
+select * from unexplained

@@ -1,0 +1,36 @@
+-- The gate: every mart reads this model, and it waits for every audit.
+-- depends_on: {{ ref('audit_lines_unreadable') }}
+-- depends_on: {{ ref('audit_inputs_duplicated') }}
+-- depends_on: {{ ref('audit_rollouts_duplicated') }}
+-- depends_on: {{ ref('audit_rollouts_unexpected') }}
+-- depends_on: {{ ref('audit_rollouts_missing') }}
+-- depends_on: {{ ref('audit_agents_unnamed') }}
+with
+
+inputs as (
+    select * from {{ ref('stg_inputs') }}
+),
+
+rollouts as (
+    select * from {{ ref('stg_rollouts') }}
+),
+
+-- where both name a field, statistics take the usage's, the compact record the rollout's own
+matched as (
+    select
+        rollouts.run_id,
+        rollouts.task_index,
+        rollouts.rollout_index,
+        coalesce(inputs.agent_name, rollouts.agent_name) as agent_name,
+        rollouts.has_reward,
+        rollouts.reward_literal,
+        {{ unite_fields('rollouts.usage_fields', 'rollouts.own_fields') }} as metric_fields,
+        {{ unite_fields('rollouts.own_fields', 'rollouts.usage_fields') }} as info_fields
+    from rollouts
+    inner join inputs
+        on rollouts.run_id = inputs.run_id
+        and rollouts.task_index = inputs.task_index
+        and rollouts.rollout_index = inputs.rollout_index
+)
+
+select * from matched

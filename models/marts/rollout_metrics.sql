@@ -1,0 +1,18 @@
+with
+
+metric_values as (
+    select * from {{ ref('int_rollout_values') }}
+),
+
+rollout_metrics as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        metric,
+        value
+    from metric_values
+    where is_usable
+)
+
+select * from rollout_metrics

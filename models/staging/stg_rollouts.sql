@@ -1,0 +1,48 @@
+with
+
+runs as (
+    select * from {{ ref('stg_runs') }}
+),
+
+lines as (
+    select
+        file_path,
+        fields,
+        {{ json_field(map_field('fields', 'response'), 'usage') }} as usage
+    from {{ read_rows('rollouts') }}
+),
+
+rollouts as (
+    select
+        file_path,
+        {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
+        {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
+        {{ json_text_field(map_field('fields', 'agent_ref'), 'name') }} as agent_name,
+        {{ has_field('fields', 'reward') }} as has_reward,
+        {{ map_field('fields', 'reward') }} as reward_literal,
+        {{ numeric_fields('fields') }} as own_fields,
+        {{ numeric_fields(json_map('usage')) }} as usage_fields,
+        fields is not null
+        -- a field name twice in the usage: it is an object, but no map
+        and not ({{ is_json_object('usage') }} and {{ json_map('usage') }} is null) as is_readable
+    from lines
+),
+
+keyed as (
+    select
+        runs.run_id,
+        rollouts.task_index,
+        rollouts.rollout_index,
+        rollouts.agent_name,
+        rollouts.has_reward,
+        rollouts.reward_literal,
+        rollouts.own_fields,
+        rollouts.usage_fields,
+        rollouts.is_readable
+        and rollouts.task_index is not null
+        and rollouts.rollout_index is not null as is_readable
+    from rollouts
+    inner join runs on rollouts.file_path = runs.rollouts_file
+)
+
+select * from keyed

@@ -1,0 +1,22 @@
+with
+
+batch as (
+    select * from {{ batch_runs() }}
+),
+
+runs as (
+    select
+        run_id,
+        rollouts_path,
+        inputs_path,
+        failures_path,
+        rollouts_file,
+        inputs_file,
+        failures_file,
+        torn_rollouts_count,
+        torn_failures_count,
+        is_partial_allowed
+    from batch
+)
+
+select * from runs

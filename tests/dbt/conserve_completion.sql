@@ -1,0 +1,24 @@
+-- Expected = completed + missing, in rollouts and in tasks, and the tasks' counts add up to the run's.
+with
+
+profiles as (
+    select
+        run_id,
+        count(*) as task_count,
+        sum(num_rollouts) as num_rollouts
+    from {{ ref('task_profiles') }}
+    group by run_id
+)
+
+select runs.run_id
+from {{ ref('runs') }} as runs
+left join profiles on runs.run_id = profiles.run_id
+where runs.run_id in (select run_id from {{ ref('stg_runs') }})
+    and (
+        runs.expected_rollout_count = runs.completed_rollout_count + runs.missing_rollout_count
+        and runs.task_count
+        = runs.complete_task_count + runs.partial_task_count + runs.dropped_task_count
+        and runs.completed_rollout_count = coalesce(profiles.num_rollouts, 0)
+        and runs.task_count - runs.dropped_task_count = coalesce(profiles.task_count, 0)
+        and (runs.is_partial_allowed or runs.missing_rollout_count = 0)
+    ) is not true

@@ -1,0 +1,3 @@
+{% test complete_runs(model) %}
+    select * from {{ model }} where missing_rollout_count > 0
+{% endtest %}
