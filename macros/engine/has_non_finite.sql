@@ -3,6 +3,12 @@
 {% endmacro %}
 
 {% macro duckdb__has_non_finite(document) %}
-    {#- may also match inside a string: it only decides whether the line gets a closer look -#}
-    regexp_matches({{ document }}, '[:,\[]\s*-?(NaN|Infinity)', 'i')
+    {#- the first look is cheap but may match inside a string; the second takes the strings out -#}
+    case
+        when regexp_matches({{ document }}, '[:,\[]\s*-?(nan|inf)', 'i')
+            then regexp_matches(
+                regexp_replace({{ document }}, '"(?:[^"\\]|\\.)*"', '', 'gs'), 'nan|inf', 'i'
+            )
+        else false
+    end
 {% endmacro %}

@@ -5,7 +5,7 @@
 {% macro duckdb__numeric_fields(fields) %}
     {#- Numbers and booleans among the fields, as (name, literal, number); booleans become 0 and 1.
         The first character tells them from strings, lists and objects; a null is null here. -#}
-    list_transform(
+    coalesce(list_transform(
         list_filter(
             map_entries({{ fields }}),
             lambda field: ascii(field.value) not in (34, 91, 123)
@@ -24,5 +24,5 @@
                 else try_cast(field.value::varchar as double)
             end
         }
-    )
+    ), [])
 {% endmacro %}

@@ -57,7 +57,7 @@ checked as (
         agent_name,
         task_id,
         sample,
-        has_key and not coalesce({{ has_non_finite('sample') }}, false) as is_readable
+        has_key and not {{ has_non_finite('sample') }} as is_readable
     from inputs
 )
 

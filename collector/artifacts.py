@@ -1,0 +1,122 @@
+"""The files of a run: what they are called, and which of them make a run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.errors import FileError, UsageError
+
+INPUTS_SUFFIX = "_materialized_inputs.jsonl"
+FAILURES_SUFFIX = "_failures.jsonl"
+PROFILING_SUFFIX = "_reward_profiling.jsonl"
+AGENTS_SUFFIX = "_agent_metrics.json"
+NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One rollouts file with its materialized inputs, and where its profile goes."""
+
+    run_id: str
+    rollouts: Path
+    inputs: Path
+    output_dir: Path
+
+    @property
+    def failures(self) -> Path:
+        """Return the file of failed attempts, which need not exist."""
+        return self.rollouts.with_name(self._stem + FAILURES_SUFFIX)
+
+    @property
+    def profiling(self) -> Path:
+        """Return the file that gets one line a task."""
+        return self.output_dir / (self._stem + PROFILING_SUFFIX)
+
+    @property
+    def agents(self) -> Path:
+        """Return the file that gets one object an agent."""
+        return self.output_dir / (self._stem + AGENTS_SUFFIX)
+
+    @property
+    def _stem(self) -> str:
+        return stem(self.rollouts)
+
+
+def stem(rollouts: Path) -> str:
+    """Return the file's name without `.jsonl`, which the names of its companions begin with."""
+    return rollouts.name.removesuffix(".jsonl")
+
+
+def default_inputs(rollouts: Path) -> Path:
+    """Return where the materialized inputs of a rollouts file lie."""
+    return rollouts.with_name(stem(rollouts) + INPUTS_SUFFIX)
+
+
+def default_run_id(rollouts: Path) -> str:
+    """Name a run after its file, and tell files of one name apart by their full path."""
+    return f"{stem(rollouts)}-{hashlib.md5(os.fsencode(rollouts)).hexdigest()[:8]}"
+
+
+def find_rollouts(paths: Iterable[Path]) -> list[Path]:
+    """Return the rollouts files among the paths, which may be directories or what a glob matched."""
+    given = list(paths)
+    found = dict.fromkeys(rollouts for path in given for rollouts in _rollouts_at(path))
+    if not found:
+        named = ", ".join(str(path) for path in given)
+        raise FileError(
+            f"no rollouts found in {named}\n"
+            f"  a rollouts file is <stem>.jsonl with <stem>{INPUTS_SUFFIX} beside it"
+        )
+    return list(found)
+
+
+def _rollouts_at(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        for candidate in sorted(path.rglob("*.jsonl")):
+            if not candidate.name.endswith(NO_ROLLOUTS) and default_inputs(candidate).is_file():
+                yield _absolute(candidate)
+    elif not path.name.endswith((*NO_ROLLOUTS, ".json")):
+        yield _absolute(path)
+
+
+def plan_runs(
+    rollouts: list[Path],
+    *,
+    inputs: Path | None = None,
+    output_dir: Path | None = None,
+    run_id: str | None = None,
+) -> list[Run]:
+    """Turn rollouts files into runs, each with an identity and output files of its own."""
+    if len(rollouts) > 1 and (inputs or run_id):
+        option = "--inputs" if inputs else "--run-id"
+        raise UsageError(f"{option} is for one run, but {len(rollouts)} rollouts files were given")
+    runs = [
+        Run(
+            run_id=run_id or default_run_id(path),
+            rollouts=path,
+            inputs=_absolute(inputs) if inputs else default_inputs(path),
+            output_dir=_absolute(output_dir) if output_dir else path.parent,
+        )
+        for path in rollouts
+    ]
+    _refuse_shared_outputs(runs)
+    return runs
+
+
+def _refuse_shared_outputs(runs: list[Run]) -> None:
+    by_output: dict[Path, Run] = {}
+    for run in runs:
+        other = by_output.setdefault(run.profiling, run)
+        if other is not run:
+            raise UsageError(
+                f"{other.rollouts} and {run.rollouts} would both write {run.profiling}\n"
+                "  profile them one by one, or without --output-dir"
+            )
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))

@@ -1,0 +1,224 @@
+"""Read the files of a batch of runs into memory and audit them, before any warehouse is touched."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from collector import lines
+from collector.artifacts import Run
+from collector.errors import FileError
+from collector.plan import SCRATCH, Model, Plan
+
+Progress = Callable[[str], None]
+# DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
+ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
+UNREADABLE = "audit_lines_unreadable"
+KEEP = {
+    "rollouts": lines.rollout_row,
+    "inputs": lines.input_row,
+    "failures": lines.failure_row,
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one run, in words a person can act on and fields a script can read."""
+
+    run: Run
+    kind: str
+    message: str
+    exit_code: int
+    count: int = 0
+    keys: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass
+class Source:
+    """A run with the files that are really read for it."""
+
+    run: Run
+    rollouts: Path
+    inputs: Path
+    failures: Path
+    torn: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass
+class Batch:
+    """The runs that are profiled together, in a DuckDB connection that holds what was read of them."""
+
+    plan: Plan
+    connection: duckdb.DuckDBPyConnection
+    is_partial_allowed: bool
+    folder: Path
+    progress: Progress
+    sources: list[Source] = field(default_factory=list)
+
+    def read(self, runs: Iterable[Run]) -> list[Problem]:
+        """Stage the files of all runs and return what is wrong with each that cannot be profiled."""
+        problems: list[Problem] = []
+        for run in runs:
+            try:
+                self.sources.append(self._open(run))
+            except FileError as error:
+                problems.append(_file_problem(run, error))
+        if self.sources:
+            self._stage()
+            problems += self._rewrite_unreadable()
+        if self.sources:
+            problems += self._audit()
+        return problems
+
+    def match(self) -> None:
+        """Build the intermediate models, which the marts read."""
+        for model in self.plan.layer("intermediate"):
+            self._build(model)
+
+    def _open(self, run: Run) -> Source:
+        for path, what in ((run.rollouts, "rollouts"), (run.inputs, "materialized inputs")):
+            _check_readable(path, what)
+        source = Source(run, run.rollouts, run.inputs, run.failures)
+        source.torn["rollouts"] = self.is_partial_allowed and lines.is_torn(run.rollouts)
+        source.torn["failures"] = run.failures.is_file() and lines.is_torn(run.failures)
+        return source
+
+    def _stage(self) -> None:
+        self._declare()
+        for row_bytes in ROW_BYTES:
+            self.connection.execute("set variable spotter_max_row_bytes = ?", [row_bytes])
+            try:
+                for model in self.plan.layer("staging", "audits"):
+                    self._build(model)
+            except duckdb.InvalidInputException as error:
+                if "maximum_object_size" not in str(error):
+                    raise
+                problem = error
+            else:
+                return
+        raise FileError(f"a row is too long to be read: {problem}")
+
+    def _declare(self) -> None:
+        runs = [
+            {
+                "run_id": source.run.run_id,
+                "rollouts_path": str(source.run.rollouts),
+                "inputs_path": str(source.run.inputs),
+                "failures_path": str(source.run.failures),
+                "rollouts_file": str(source.rollouts),
+                "inputs_file": str(source.inputs),
+                "failures_file": str(source.failures),
+                "torn_rollouts_count": int(source.torn["rollouts"]),
+                "torn_failures_count": int(source.torn["failures"]),
+                "is_partial_allowed": self.is_partial_allowed,
+            }
+            for source in self.sources
+        ]
+        self.connection.execute("set variable spotter_runs = ?", [runs])
+        for kind in KEEP:
+            # the null device stands in where no file exists, so that the columns are known
+            files = [*(glob_escaped(str(run[f"{kind}_file"])) for run in runs), os.devnull]
+            self.connection.execute(f"set variable spotter_{kind}_files = ?", [files])
+
+    def _build(self, model: Model) -> None:
+        self.progress(model.name)
+        kind = "view" if model.materialized == "view" else "table"
+        self.connection.execute(f"create or replace {kind} {model.relation} as {model.sql}")
+
+    def _rewrite_unreadable(self) -> list[Problem]:
+        """Read again, as Python would, the files with lines DuckDB could not read."""
+        rows = self._rows(UNREADABLE)
+        by_run = {source.run.run_id: source for source in self.sources}
+        failed: dict[str, Problem] = {}
+        for run_id, kind, _ in rows:
+            source = by_run[run_id]
+            try:
+                setattr(source, kind, self._rewrite(source, kind))
+            except FileError as error:
+                failed.setdefault(run_id, _file_problem(source.run, error))
+        if rows:
+            self.sources = [s for s in self.sources if s.run.run_id not in failed]
+        if rows and self.sources:
+            self._stage()
+        return list(failed.values())
+
+    def _rewrite(self, source: Source, kind: str) -> Path:
+        self.progress(f"reading {kind} line by line")
+        target = Path(tempfile.mkstemp(suffix=".jsonl", prefix=f"{kind}-", dir=self.folder)[1])
+        path: Path = getattr(source, kind)
+        is_torn = source.torn.get(kind, False)
+        lines.rewrite(path, target, keep=KEEP[kind], skip_torn=is_torn)
+        if is_torn:
+            source.torn[kind] = False
+        return target
+
+    def _audit(self) -> list[Problem]:
+        """Return the first broken invariant of each run, in the order of the audits' ranks."""
+        by_run = {source.run.run_id: source.run for source in self.sources}
+        problems: dict[str, Problem] = {}
+        for model in sorted(self.plan.layer("audits"), key=lambda model: int(model.meta["rank"])):
+            found: dict[str, list[tuple[int, int]]] = {}
+            for run_id, *key in self._rows(model.name):
+                found.setdefault(run_id, []).append((key[0], key[1]))
+            for run_id, keys in found.items():
+                problems.setdefault(run_id, _invariant_problem(by_run[run_id], model, keys))
+        return list(problems.values())
+
+    def _rows(self, audit: str) -> list[tuple[Any, ...]]:
+        relation = next(m.relation for m in self.plan.layer("audits") if m.name == audit)
+        return self.connection.execute(f"select * from {relation} order by all").fetchall()
+
+
+def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB in memory with the schemas that hold a batch."""
+    connection = duckdb.connect(
+        config={"memory_limit": memory_limit, "temp_directory": str(temp_directory)}
+    )
+    connection.execute(f"attach ':memory:' as {SCRATCH}")
+    for schema in ("staging", "audits", "intermediate"):
+        connection.execute(f"create schema {SCRATCH}.{schema}")
+    return connection
+
+
+def glob_escaped(path: str) -> str:
+    """Escape what DuckDB would take for a pattern, so that a path means just itself."""
+    return re.sub(r"([*?\[])", r"[\1]", path)
+
+
+def _check_readable(path: Path, what: str) -> None:
+    try:
+        with path.open("rb"):
+            pass
+    except FileNotFoundError as error:
+        raise FileError(f"no {what} at {path}") from error
+    except OSError as error:
+        raise FileError(f"cannot read the {what} at {path}: {error.strerror}") from error
+
+
+def _file_problem(run: Run, error: FileError) -> Problem:
+    return Problem(run=run, kind="unreadable_file", message=str(error), exit_code=error.exit_code)
+
+
+def _invariant_problem(run: Run, audit: Model, keys: list[tuple[int, int]]) -> Problem:
+    file = run.inputs if audit.name.startswith("audit_inputs") else run.rollouts
+    more = ", …" if len(keys) > lines.SHOWN else ""
+    message = (
+        f"{len(keys)} {audit.meta['invariant']} ({audit.meta['kind']}) in {file}\n"
+        f"  (task, rollout): {', '.join(map(str, keys[: lines.SHOWN]))}{more}\n"
+        f"  what to do: {audit.meta['advice']}"
+    )
+    return Problem(
+        run=run,
+        kind=audit.meta["kind"],
+        message=message,
+        exit_code=1,
+        count=len(keys),
+        keys=tuple(keys[: lines.SHOWN]),
+    )

@@ -1,0 +1,31 @@
+"""What can go wrong, each with the exit code it ends the command with.
+
+SpotterError
+├── InvariantError   1  the data broke an invariant
+├── UsageError       2  wrong usage or settings
+└── FileError        4  a file could not be read or written
+"""
+
+
+class SpotterError(Exception):
+    """A failure that a person can act on: the message says what, where, how many and what next."""
+
+    exit_code = 1
+
+
+class InvariantError(SpotterError):
+    """The data broke an invariant."""
+
+    exit_code = 1
+
+
+class UsageError(SpotterError):
+    """The command was called wrongly."""
+
+    exit_code = 2
+
+
+class FileError(SpotterError):
+    """A file could not be read or written."""
+
+    exit_code = 4

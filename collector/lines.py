@@ -1,0 +1,145 @@
+"""Read a JSONL file line by line as Python would, for the files DuckDB cannot read as they are.
+
+DuckDB reads nearly everything and is many times faster. It stumbles over a field name that appears
+twice in an object, lone surrogates and a byte order mark, and its line numbers cannot be trusted.
+So this module is only asked about files in which the staging models met lines they could not use:
+it either names those lines exactly, or writes a copy of the file that can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collector.errors import FileError
+
+Row = dict[str, Any]
+SHOWN = 10
+BOM = b"\xef\xbb\xbf"
+TAIL_BYTES = 1 << 20
+
+
+@dataclass
+class BadLines:
+    """The lines of one file that nobody can use: how many, and the first few."""
+
+    path: Path
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, number: int, reason: str) -> None:
+        """Count one more line, and keep what is wrong with it if it is among the first."""
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(f"{self.path}:{number}: {reason}")
+
+    def message(self) -> str:
+        """Say how many lines are bad, which are the first, and what to do."""
+        noun = "line" if self.count == 1 else "lines"
+        more = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
+        shown = "\n  ".join(self.first)
+        return (
+            f"{self.count} {noun} of {self.path} cannot be used\n  {shown}{more}\n"
+            "  what to do: correct or remove them, then profile again"
+        )
+
+
+class _Unusable(ValueError):
+    """A line that is no row of an artifact; the text says why."""
+
+
+def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn: bool) -> None:
+    """Copy what is needed of each row to a file that DuckDB can read, or name every bad line."""
+    bad = BadLines(source)
+    with target.open("w", encoding="ascii") as out:
+        for number, line, is_torn in _numbered(source):
+            try:
+                out.write(json.dumps(keep(_row(line))) + "\n")
+            except _Unusable as problem:
+                if not (is_torn and skip_torn):
+                    bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
+    if bad.count:
+        raise FileError(bad.message())
+
+
+def is_torn(path: Path) -> bool:
+    """Tell whether the last line was cut short: no newline ends it, and it is no JSON object."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        tail = b""
+        while b"\n" not in tail and len(tail) < size:
+            step = min(size, max(TAIL_BYTES, 2 * len(tail)))
+            file.seek(size - step)
+            tail = file.read(step)
+    last = tail.rpartition(b"\n")[2]
+    if not last.strip():
+        return False
+    try:
+        _row(last.removeprefix(BOM), with_indices=False)
+    except _Unusable:
+        return True
+    return False
+
+
+def rollout_row(row: Row) -> Row:
+    """Keep what staging reads of a rollout: keys, agent, reward, and the numbers."""
+    response = row.get("response")
+    usage = response.get("usage") if isinstance(response, dict) else None
+    kept = {name: value for name, value in row.items() if isinstance(value, (int, float))}
+    kept |= {name: row[name] for name in ("reward", "agent_ref") if name in row}
+    if isinstance(usage, dict):
+        kept["response"] = {
+            "usage": {name: value for name, value in usage.items() if isinstance(value, (int, float))}
+        }
+    return kept
+
+
+def input_row(row: Row) -> Row:
+    """Keep the whole row, with null in place of what is no JSON: NaN and Infinity."""
+    return {name: _finite(value) for name, value in row.items()}
+
+
+def failure_row(row: Row) -> Row:
+    """Keep the scalar fields of a failed attempt."""
+    return {name: value for name, value in row.items() if not isinstance(value, (dict, list))}
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text = line.removeprefix(BOM) if number == 1 else line
+            if text.strip():
+                yield number, text, not line.endswith(b"\n")
+
+
+def _row(line: bytes, *, with_indices: bool = True) -> Row:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise _Unusable(f"not UTF-8 (byte {error.start + 1})") from error
+    except json.JSONDecodeError as error:
+        raise _Unusable(f"not JSON: {error.msg} (column {error.colno})") from error
+    except RecursionError as error:
+        raise _Unusable("nested too deeply") from error
+    except ValueError as error:
+        raise _Unusable(f"not readable: {error}") from error
+    if not isinstance(row, dict):
+        raise _Unusable("not an object")
+    for name in ("_ng_task_index", "_ng_rollout_index") if with_indices else ():
+        if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
+            raise _Unusable(f"no {name}" if name not in row else f"{name} is not an integer")
+    return row
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return None
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,181 @@
+"""Profile runs: read and audit their files, build the marts, write the output files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from collector import publish, warehouse
+from collector.artifacts import Run
+from collector.batch import Batch, Problem, open_scratch
+from collector.errors import FileError, SpotterError, UsageError
+from collector.plan import WAREHOUSE, Plan, cache_dir, load_plan
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to profile: the warehouse, the strictness, and the memory DuckDB may use."""
+
+    warehouse: Path
+    is_partial_allowed: bool = False
+    memory_limit: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the marts say of the runs that were profiled."""
+
+    warehouse: Path
+    runs: list[Run]
+    completion: dict[str, Row]
+    agents: dict[str, list[Row]]
+
+
+class BrokenRunsError(SpotterError):
+    """One or more runs cannot be profiled, so nothing was written for any."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        """Take what is wrong with each run; the gravest decides the exit code."""
+        super().__init__("\n".join(problem.message for problem in problems))
+        self.problems = problems
+        self.exit_code = max(problem.exit_code for problem in problems)
+
+
+@dataclass
+class Steps:
+    """Tells a listener which step of how many is being done."""
+
+    listener: Callable[[int, int, str], None]
+    total: int
+    done: int = field(default=0)
+
+    def __call__(self, name: str) -> None:
+        """Announce the next step."""
+        self.done = min(self.done + 1, self.total)
+        self.listener(self.done, self.total, name)
+
+
+def profile(
+    runs: list[Run], settings: Settings, *, listener: Callable[[int, int, str], None]
+) -> Outcome:
+    """Profile the runs together: every one is written, or none is."""
+    listener(0, 0, "preparing the models (only the first time takes long)")
+    plan = load_plan()
+    steps = Steps(listener, total=len(plan.models) + len(plan.checks))
+    with _defects_logged(), _scratch(settings) as (connection, folder):
+        batch = Batch(plan, connection, settings.is_partial_allowed, folder, steps)
+        problems = batch.read(runs)
+        if problems:
+            raise BrokenRunsError(problems)
+        batch.match()
+        return _write(plan, connection, runs, settings, steps)
+
+
+def _write(
+    plan: Plan,
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[Run],
+    settings: Settings,
+    steps: Steps,
+) -> Outcome:
+    with publish.drafting() as drafts:
+        with warehouse.transaction(
+            connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
+        ):
+            warehouse.build_marts(connection, plan, progress=steps)
+            warehouse.run_checks(connection, plan, progress=steps)
+            for run in runs:
+                publish.write_run(connection, run, drafts)
+            outcome = _outcome(connection, runs, settings)
+        drafts.publish()
+    return outcome
+
+
+def _outcome(
+    connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings
+) -> Outcome:
+    ids = [run.run_id for run in runs]
+    completion = _rows(
+        connection,
+        f"select * from {WAREHOUSE}.main.runs where list_contains(?, run_id)",
+        ids,
+    )
+    agents = _rows(
+        connection,
+        f"select * from {WAREHOUSE}.main.agent_metrics"
+        " where list_contains(?, run_id) order by run_id, agent_name, metric",
+        ids,
+    )
+    return Outcome(
+        warehouse=settings.warehouse,
+        runs=runs,
+        completion={row["run_id"]: row for row in completion},
+        agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
+    )
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, ids: list[str]) -> list[Row]:
+    result = connection.execute(query, [ids])
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+@contextlib.contextmanager
+def _scratch(settings: Settings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Open the working memory; what it spills lies beside the warehouse, where there is room."""
+    try:
+        settings.warehouse.parent.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(
+            prefix=f".{settings.warehouse.name}-", suffix=".tmp", dir=settings.warehouse.parent
+        )
+    except OSError as error:
+        raise FileError(
+            f"cannot write the warehouse {settings.warehouse}: {error.strerror}"
+        ) from error
+    with folder as name, _open(settings, Path(name)) as connection:
+        yield connection, Path(name)
+
+
+def _open(settings: Settings, folder: Path) -> duckdb.DuckDBPyConnection:
+    limit = settings.memory_limit or default_memory_limit()
+    try:
+        return open_scratch(memory_limit=limit, temp_directory=folder / "spill")
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise UsageError(f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB") from error
+
+
+def default_memory_limit() -> str:
+    """Return half of the memory this process may use."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with contextlib.suppress(OSError, ValueError):
+        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return f"{total // 2 // (1 << 20)}MiB"
+
+
+@contextlib.contextmanager
+def _defects_logged() -> Iterator[None]:
+    """Keep the details of an unexpected DuckDB error in a file, and say it in one sentence."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise SpotterError(
+            f"not enough memory: {error}\n  what to do: give more with --memory-limit"
+        ) from error
+    except duckdb.Error as error:
+        log = cache_dir() / "logs" / "profile.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"{datetime.now(UTC).isoformat()}\n{traceback.format_exc()}\n")
+        first = str(error).splitlines()[0]
+        raise SpotterError(f"{first}\n  the details are in {log}; nothing was written") from error

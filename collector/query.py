@@ -1,0 +1,98 @@
+"""Ad-hoc read-only SQL on the warehouse."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from collector.errors import FileError, UsageError
+from collector.warehouse import with_lock
+
+MARTS = """
+select
+    tables.table_name,
+    coalesce(tables.comment, ''),
+    list({name: columns.column_name, type: columns.data_type, meaning: coalesce(columns.comment, '')}
+        order by columns.column_index)
+from duckdb_tables() as tables
+inner join duckdb_columns() as columns on tables.table_oid = columns.table_oid
+where tables.schema_name = 'main'
+group by all
+order by tables.table_name
+"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answer to a query."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Mart:
+    """A public table with its grain and its columns."""
+
+    name: str
+    description: str
+    columns: list[dict[str, str]]
+
+
+def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Table:
+    """Run one query; it can neither change the warehouse nor touch other files."""
+    with open_read_only(path, on_wait=on_wait) as connection:
+        try:
+            result = connection.execute(query)
+        except duckdb.Error as error:
+            raise UsageError(str(error)) from error
+        return Table([column[0] for column in result.description or ()], result.fetchall())
+
+
+def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
+    """Return the marts of a warehouse with what their columns mean."""
+    with open_read_only(path, on_wait=on_wait) as connection:
+        return [Mart(*row) for row in connection.execute(MARTS).fetchall()]
+
+
+def open_read_only(path: Path, *, on_wait: Callable[[str], None]) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse so that nothing outside of it can be read or written."""
+    if not path.is_file():
+        raise FileError(
+            f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
+            " with --warehouse"
+        )
+    config = {"enable_external_access": "false", "lock_configuration": "true"}
+    return with_lock(
+        lambda: duckdb.connect(str(path), read_only=True, config=config), path, on_wait=on_wait
+    )
+
+
+def as_csv(table: Table) -> str:
+    """Write a table as CSV with a header."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return out.getvalue()
+
+
+def as_grid(table: Table) -> str:
+    """Write a table in aligned columns; control characters of the data do not reach the terminal."""
+    cells = [table.columns, *([_cell(value) for value in row] for row in table.rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    texts = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    rule = "  ".join("-" * width for width in widths)
+    noun = "row" if len(table.rows) == 1 else "rows"
+    return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return "".join(char if char.isprintable() else " " for char in text)

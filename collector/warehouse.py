@@ -1,0 +1,146 @@
+"""Write a batch into the warehouse file in one transaction: all marts change, or none does."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from collector.errors import FileError, InvariantError
+from collector.plan import SCRATCH, WAREHOUSE, Column, Model, Plan
+
+T = TypeVar("T")
+LOCK_TIMEOUT_S = 300.0
+BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
+
+
+@contextlib.contextmanager
+def transaction(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+) -> Iterator[None]:
+    """Attach the warehouse, hold one transaction on it, and let go of the file in every case."""
+    with_lock(lambda: attach(connection, path), path, on_wait=on_wait)
+    try:
+        connection.execute("begin transaction")
+        try:
+            yield
+            connection.execute("commit")
+        except BaseException:
+            connection.execute("rollback")
+            raise
+    finally:
+        connection.execute(f"detach {WAREHOUSE}")
+
+
+def attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Attach a warehouse file under the name the compiled SQL knows it by."""
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"attach '{quoted}' as {WAREHOUSE}")
+
+
+def with_lock(
+    opening: Callable[[], T],
+    path: Path,
+    *,
+    on_wait: Callable[[str], None],
+    timeout_s: float = LOCK_TIMEOUT_S,
+) -> T:
+    """Open a warehouse, waiting while another process writes to it."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            return opening()
+        except duckdb.IOException as error:
+            if "lock" not in str(error):
+                raise FileError(f"cannot open the warehouse {path}: {error}") from error
+            if time.monotonic() > deadline:
+                raise FileError(
+                    f"the warehouse {path} is in use by another process ({error})\n"
+                    "  what to do: wait until it is done, or close what holds the file open"
+                ) from error
+        on_wait(f"waiting for {path}: another process is using it")
+        time.sleep(0.2)
+
+
+def build_marts(
+    connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
+) -> None:
+    """Replace the batch's rows in every mart, and refresh the export views."""
+    connection.execute(f"create schema if not exists {WAREHOUSE}.exports")
+    for model in plan.layer("marts", "exports"):
+        progress(model.name)
+        if model.materialized == "incremental":
+            _replace_rows(connection, model)
+        else:
+            connection.execute(f"create or replace view {model.relation} as {model.sql}")
+
+
+def run_checks(
+    connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
+) -> None:
+    """Run the conservation tests on the batch; a violation rolls everything back."""
+    for check in plan.checks:
+        progress(check.name)
+        rows = connection.execute(f"select * from ({check.sql}) limit 10").fetchall()
+        if rows:
+            raise InvariantError(
+                f"the profile contradicts itself ({check.name}): {rows}\n"
+                "  this is a defect of Spotter, please report it; nothing was written"
+            )
+
+
+def _replace_rows(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+    _prepare_table(connection, model)
+    connection.execute(f"delete from {model.relation} where run_id in ({BATCH_RUNS})")
+    names = ", ".join(_quoted(column.name) for column in model.columns)
+    connection.execute(
+        f"insert into {model.relation} ({names}) select {names} from ({model.sql}) as batch"
+    )
+
+
+def _prepare_table(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+    """Create the mart with its contract, or add the columns a newer version brought."""
+    known = _columns(connection, model)
+    if not known:
+        definitions = ", ".join(_definition(column) for column in model.columns)
+        connection.execute(f"create table {model.relation} ({definitions})")
+        _comment(connection, model)
+    for column in model.columns if known else ():
+        if column.name not in known:
+            connection.execute(
+                f"alter table {model.relation} add column {_quoted(column.name)} {column.data_type}"
+            )
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, model: Model) -> set[str]:
+    rows = connection.execute(
+        "select column_name from duckdb_columns() where database_name = ? and table_name = ?",
+        [WAREHOUSE, model.name],
+    ).fetchall()
+    return {name for (name,) in rows}
+
+
+def _definition(column: Column) -> str:
+    required = " not null" if column.is_required else ""
+    return f"{_quoted(column.name)} {column.data_type}{required}"
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+    connection.execute(f"comment on table {model.relation} is {_literal(model.description)}")
+    for column in model.columns:
+        connection.execute(
+            f"comment on column {model.relation}.{_quoted(column.name)}"
+            f" is {_literal(column.description)}"
+        )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

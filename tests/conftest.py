@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support import Profiled, run_profile
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "fixtures" / "profile"
+CORPUS = ROOT.parent / "shared" / "corpus"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, so that default paths lead nowhere else."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def example(workspace: Path) -> Profiled:
+    """The bundled example, copied and not yet profiled."""
+    for path in (ROOT / "examples").glob("workplace*.jsonl"):
+        if "_reward_profiling" not in path.name:
+            shutil.copy(path, workspace)
+    return Profiled(workspace / "workplace.jsonl")
+
+
+__all__ = ["run_profile"]
