@@ -3,8 +3,9 @@
 {% endmacro %}
 
 {% macro duckdb__json_integer(document) %}
+    {#- only what is written as an integer: neither 1.0 nor "1" comes back as it was -#}
     case
-        when regexp_full_match({{ document }}, '-?[0-9]+')
+        when try_cast({{ document }}::varchar as bigint)::varchar = {{ document }}::varchar
             then try_cast({{ document }}::varchar as bigint)
     end
 {% endmacro %}

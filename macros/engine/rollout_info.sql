@@ -1,22 +1,30 @@
-{# The compact record of a rollout as JSON text: its keys, the reward as written, then its numbers. #}
-{% macro rollout_info(rollouts) %}
-    {{- return(adapter.dispatch('rollout_info')(rollouts)) -}}
+{# The compact record of a rollout as JSON text: its keys, the reward as written, then its numbers.
+   Where the rollout and its usage share a name, it keeps the rollout's own. #}
+{% macro rollout_info() %}
+    {{- return(adapter.dispatch('rollout_info')()) -}}
 {% endmacro %}
 
-{% macro duckdb__rollout_info(rollouts) %}
+{% macro duckdb__rollout_info() %}
     '{' || concat_ws(
         ',',
-        '"rollout_id":"' || {{ rollouts }}.task_index || ':' || {{ rollouts }}.rollout_index || '"',
-        '"_ng_task_index":' || {{ rollouts }}.task_index,
-        '"_ng_rollout_index":' || {{ rollouts }}.rollout_index,
+        '"rollout_id":"' || task_index || ':' || rollout_index || '"',
+        '"_ng_task_index":' || task_index,
+        '"_ng_rollout_index":' || rollout_index,
         case
-            when {{ rollouts }}.has_reward
-                and coalesce(isfinite(try_cast({{ rollouts }}.reward_literal::varchar as double)), true)
-                then '"reward":' || coalesce({{ rollouts }}.reward_literal, 'null')
+            when has_reward
+                and coalesce(isfinite(try_cast(reward_literal::varchar as double)), true)
+                then '"reward":' || coalesce(reward_literal, 'null')
         end,
-        nullif({{ json_members(finite_fields(
-            "list_filter(" ~ rollouts ~ ".info_fields, lambda f: f.name != 'reward' or not "
-            ~ rollouts ~ ".has_reward)"
-        )) }}, '')
+        nullif(array_to_string(
+            list_transform(
+                list_filter(
+                    {{ unite_fields('own_fields', 'usage_fields') }},
+                    lambda field: isfinite(field.number)
+                    and (field.name != 'reward' or not has_reward)
+                ),
+                lambda field: to_json(field.name)::varchar || ':' || field.literal
+            ),
+            ','
+        ), '')
     ) || '}'
 {% endmacro %}

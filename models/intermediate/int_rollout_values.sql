@@ -4,13 +4,14 @@ rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
 ),
 
+-- where the rollout and its usage share a name, statistics take the usage's
 fields as (
     select
         run_id,
         task_index,
         rollout_index,
         agent_name,
-        {{ unnest_fields('metric_fields') }}
+        {{ unnest_fields(unite_fields('usage_fields', 'own_fields')) }}
     from rollouts
 ),
 

@@ -15,17 +15,18 @@ rollouts as (
     select * from {{ ref('stg_rollouts') }}
 ),
 
--- where both name a field, statistics take the usage's, the compact record the rollout's own
 matched as (
     select
         rollouts.run_id,
         rollouts.task_index,
         rollouts.rollout_index,
-        coalesce(inputs.agent_name, rollouts.agent_name) as agent_name,
+        coalesce(
+            inputs.agent_name, {{ json_text_field('rollouts.agent_ref', 'name') }}
+        ) as agent_name,
         rollouts.has_reward,
         rollouts.reward_literal,
-        {{ unite_fields('rollouts.usage_fields', 'rollouts.own_fields') }} as metric_fields,
-        {{ unite_fields('rollouts.own_fields', 'rollouts.usage_fields') }} as info_fields
+        rollouts.own_fields,
+        rollouts.usage_fields
     from rollouts
     inner join inputs
         on rollouts.run_id = inputs.run_id

@@ -8,7 +8,7 @@ lines as (
     select
         file_path,
         fields,
-        {{ json_field(map_field('fields', 'response'), 'usage') }} as usage
+        {{ json_last_member(map_field('fields', 'response'), 'usage') }} as usage
     from {{ read_rows('rollouts') }}
 ),
 
@@ -17,7 +17,7 @@ rollouts as (
         file_path,
         {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
         {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
-        {{ json_text_field(map_field('fields', 'agent_ref'), 'name') }} as agent_name,
+        {{ map_field('fields', 'agent_ref') }} as agent_ref,
         {{ has_field('fields', 'reward') }} as has_reward,
         {{ map_field('fields', 'reward') }} as reward_literal,
         {{ numeric_fields('fields') }} as own_fields,
@@ -33,7 +33,7 @@ keyed as (
         runs.run_id,
         rollouts.task_index,
         rollouts.rollout_index,
-        rollouts.agent_name,
+        rollouts.agent_ref,
         rollouts.has_reward,
         rollouts.reward_literal,
         rollouts.own_fields,
