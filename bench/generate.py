@@ -1,6 +1,6 @@
 """Write a run of any size that looks like an agent's: reasoning, tool calls, results, an answer.
 
-    python bench/generate.py TASKS REPEATS STEM [--row-bytes 19000]
+python bench/generate.py TASKS REPEATS STEM [--row-bytes 19000]
 """
 
 from __future__ import annotations
@@ -46,8 +46,12 @@ def steps(rng: random.Random, text: str, size: int) -> list[dict[str, Any]]:
 
     for step in range(3):
         call = f"call_{step}"
-        items.append({"type": "reasoning", "summary": [{"type": "summary_text", "text": cut(part)}]})
-        arguments = orjson.dumps({"query": cut(60), "limit": step, "order": {"by": "date"}}).decode()
+        items.append(
+            {"type": "reasoning", "summary": [{"type": "summary_text", "text": cut(part)}]}
+        )
+        arguments = orjson.dumps(
+            {"query": cut(60), "limit": step, "order": {"by": "date"}}
+        ).decode()
         items.append(
             {"type": "function_call", "call_id": call, "name": "search", "arguments": arguments}
         )
@@ -91,7 +95,9 @@ def generate(tasks: int, repeats: int, stem: Path, row_bytes: int = 19_000) -> N
         for task, repeat in keys:
             row = {
                 "responses_create_params": {
-                    "input": [{"role": "user", "content": f"task {task}: {text[task : task + 200]}"}],
+                    "input": [
+                        {"role": "user", "content": f"task {task}: {text[task : task + 200]}"}
+                    ],
                     "temperature": 1.0,
                 },
                 "category": f"c{task % 5}",

@@ -62,7 +62,7 @@ def default_run_id(rollouts: Path) -> str:
 
 
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:
-    """Return the rollouts files among the paths, which may be directories or what a glob matched."""
+    """Return the rollouts files among the paths: files, directories or what a glob matched."""
     given = list(paths)
     found = dict.fromkeys(rollouts for path in given for rollouts in _rollouts_at(path))
     if not found:
@@ -119,4 +119,4 @@ def _refuse_shared_outputs(runs: list[Run]) -> None:
 
 
 def _absolute(path: Path) -> Path:
-    return Path(os.path.abspath(path))
+    return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links

@@ -53,7 +53,7 @@ class Source:
 
 @dataclass
 class Batch:
-    """The runs that are profiled together, in a DuckDB connection that holds what was read of them."""
+    """The runs that are profiled together, and the connection that holds what was read of them."""
 
     plan: Plan
     connection: duckdb.DuckDBPyConnection
@@ -63,7 +63,7 @@ class Batch:
     sources: list[Source] = field(default_factory=list)
 
     def read(self, runs: Iterable[Run]) -> list[Problem]:
-        """Stage the files of all runs and return what is wrong with each that cannot be profiled."""
+        """Stage the files of all runs and return what is wrong with those that are broken."""
         problems: list[Problem] = []
         for run in runs:
             try:

@@ -53,7 +53,7 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 @app.callback()
 def spotter(
     *,
-    version: Annotated[  # noqa: ARG001 - the callback does the work
+    version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
@@ -70,7 +70,7 @@ def profile(
         list[Path] | None,
         typer.Argument(
             show_default=False,
-            help="Rollouts files, or folders that hold some. Other artifacts among them are passed over.",
+            help="Rollouts files, or folders that hold some; other artifacts are passed over.",
         ),
     ] = None,
     *,
@@ -137,7 +137,8 @@ def profile(
 @app.command()
 def sql(
     query: Annotated[
-        str | None, typer.Argument(show_default=False, help="The query; without one, list the marts.")
+        str | None,
+        typer.Argument(show_default=False, help="The query; without one, list the marts."),
     ] = None,
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
@@ -179,7 +180,9 @@ def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
         typer.echo(f"{mart.name}: {mart.description}")
         width = max(len(column["name"]) for column in mart.columns)
         for column in mart.columns:
-            typer.echo(f"  {column['name']:{width}}  {column['type'].lower():9}  {column['meaning']}")
+            typer.echo(
+                f"  {column['name']:{width}}  {column['type'].lower():9}  {column['meaning']}"
+            )
         typer.echo()
 
 

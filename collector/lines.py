@@ -9,6 +9,7 @@ it either names those lines exactly, or writes a copy of the file that can be re
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class BadLines:
         )
 
 
-class _Unusable(ValueError):
+class _UnusableError(ValueError):
     """A line that is no row of an artifact; the text says why."""
 
 
@@ -59,7 +60,7 @@ def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn
         for number, line, is_torn in _numbered(source):
             try:
                 out.write(json.dumps(keep(_row(line))) + "\n")
-            except _Unusable as problem:
+            except _UnusableError as problem:
                 if not (is_torn and skip_torn):
                     bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
     if bad.count:
@@ -80,7 +81,7 @@ def is_torn(path: Path) -> bool:
         return False
     try:
         _row(last.removeprefix(BOM), with_indices=False)
-    except _Unusable:
+    except _UnusableError:
         return True
     return False
 
@@ -89,11 +90,13 @@ def rollout_row(row: Row) -> Row:
     """Keep what staging reads of a rollout: keys, agent, reward, and the numbers."""
     response = row.get("response")
     usage = response.get("usage") if isinstance(response, dict) else None
-    kept = {name: value for name, value in row.items() if isinstance(value, (int, float))}
+    kept: Row = {name: value for name, value in row.items() if isinstance(value, (int, float))}
     kept |= {name: row[name] for name in ("reward", "agent_ref") if name in row}
     if isinstance(usage, dict):
         kept["response"] = {
-            "usage": {name: value for name, value in usage.items() if isinstance(value, (int, float))}
+            "usage": {
+                name: value for name, value in usage.items() if isinstance(value, (int, float))
+            }
         }
     return kept
 
@@ -120,23 +123,23 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
     try:
         row = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise _Unusable(f"not UTF-8 (byte {error.start + 1})") from error
+        raise _UnusableError(f"not UTF-8 (byte {error.start + 1})") from error
     except json.JSONDecodeError as error:
-        raise _Unusable(f"not JSON: {error.msg} (column {error.colno})") from error
+        raise _UnusableError(f"not JSON: {error.msg} (column {error.colno})") from error
     except RecursionError as error:
-        raise _Unusable("nested too deeply") from error
+        raise _UnusableError("nested too deeply") from error
     except ValueError as error:
-        raise _Unusable(f"not readable: {error}") from error
+        raise _UnusableError(f"not readable: {error}") from error
     if not isinstance(row, dict):
-        raise _Unusable("not an object")
+        raise _UnusableError("not an object")
     for name in ("_ng_task_index", "_ng_rollout_index") if with_indices else ():
         if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
-            raise _Unusable(f"no {name}" if name not in row else f"{name} is not an integer")
+            raise _UnusableError(f"no {name}" if name not in row else f"{name} is not an integer")
     return row
 
 
 def _finite(value: Any) -> Any:
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+    if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):
         return [_finite(item) for item in value]

@@ -1,8 +1,8 @@
 """Have dbt compile the project into a plan: the SQL of every model, in order, ready to execute.
 
 Importing and starting dbt takes seconds, the SQL of a small run a fraction of one. The compiled SQL
-does not change from run to run (paths and settings are DuckDB variables), so dbt compiles it once per
-version of the project, and the plan is kept in the user's cache.
+does not change from run to run (paths and settings are DuckDB variables), so dbt compiles it once
+per version of the project, and the plan is kept in the user's cache.
 """
 
 from __future__ import annotations

@@ -102,9 +102,7 @@ def _write(
     return outcome
 
 
-def _outcome(
-    connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings
-) -> Outcome:
+def _outcome(connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings) -> Outcome:
     ids = [run.run_id for run in runs]
     completion = _rows(
         connection,
@@ -152,7 +150,9 @@ def _open(settings: Settings, folder: Path) -> duckdb.DuckDBPyConnection:
     try:
         return open_scratch(memory_limit=limit, temp_directory=folder / "spill")
     except (duckdb.ParserException, duckdb.InvalidInputException) as error:
-        raise UsageError(f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB") from error
+        raise UsageError(
+            f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB"
+        ) from error
 
 
 def default_memory_limit() -> str:

@@ -18,8 +18,9 @@ MARTS = """
 select
     tables.table_name,
     coalesce(tables.comment, ''),
-    list({name: columns.column_name, type: columns.data_type, meaning: coalesce(columns.comment, '')}
-        order by columns.column_index)
+    list({
+        name: columns.column_name, type: columns.data_type, meaning: coalesce(columns.comment, '')
+    } order by columns.column_index)
 from duckdb_tables() as tables
 inner join duckdb_columns() as columns on tables.table_oid = columns.table_oid
 where tables.schema_name = 'main'
@@ -68,10 +69,15 @@ def open_read_only(path: Path, *, on_wait: Callable[[str], None]) -> duckdb.Duck
             f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
             " with --warehouse"
         )
-    config = {"enable_external_access": "false", "lock_configuration": "true"}
-    return with_lock(
-        lambda: duckdb.connect(str(path), read_only=True, config=config), path, on_wait=on_wait
-    )
+
+    def opening() -> duckdb.DuckDBPyConnection:
+        return duckdb.connect(
+            str(path),
+            read_only=True,
+            config={"enable_external_access": False, "lock_configuration": True},
+        )
+
+    return with_lock(opening, path, on_wait=on_wait)
 
 
 def as_csv(table: Table) -> str:
@@ -84,10 +90,13 @@ def as_csv(table: Table) -> str:
 
 
 def as_grid(table: Table) -> str:
-    """Write a table in aligned columns; control characters of the data do not reach the terminal."""
+    """Write a table in aligned columns, without the control characters of its data."""
     cells = [table.columns, *([_cell(value) for value in row] for row in table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
-    texts = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    texts = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
     rule = "  ".join("-" * width for width in widths)
     noun = "row" if len(table.rows) == 1 else "rows"
     return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])

@@ -63,9 +63,9 @@ def warnings(outcome: Outcome) -> Iterator[str]:
         counts = outcome.completion[run.run_id]
         if counts["missing_rollout_count"]:
             yield (
-                f"{run.run_id} is partial: {counts['missing_rollout_count']} rollouts are missing and"
-                f" {counts['dropped_task_count']} tasks dropped. Rollouts that finish first are usually"
-                " the short ones, so these figures are biased"
+                f"{run.run_id} is partial: {counts['missing_rollout_count']} rollouts are missing"
+                f" and {counts['dropped_task_count']} tasks dropped. Rollouts that finish first are"
+                " usually the short ones, so these figures are biased"
             )
         if counts["skipped_value_count"]:
             yield (
@@ -105,7 +105,10 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     yield (
         f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
         f" ({counts['completion_pct']:.2f}%)"
-        + (f", {counts['failed_attempt_count']} failed attempts" * bool(counts["failed_attempt_count"]))
+        + (
+            f", {counts['failed_attempt_count']} failed attempts"
+            * bool(counts["failed_attempt_count"])
+        )
     )
     yield (
         f"Tasks        {counts['task_count']}: {counts['complete_task_count']} complete,"
@@ -129,7 +132,8 @@ def _agents_text(metrics: list[Row]) -> Iterator[str]:
         figures = "  ".join(_figure(reward.get(stat)) for stat in ("std", "min", "max"))
         yield (
             f"  {agent['agent_name']:{width}}  {reward.get('count', 0):8}  "
-            f"{_figure(reward.get('mean')):>11}  {figures}  {_figure(tokens.get('mean'), '.1f'):>11}"
+            f"{_figure(reward.get('mean')):>11}  {figures}"
+            f"  {_figure(tokens.get('mean'), '.1f'):>11}"
         )
     yield ""
 
@@ -157,7 +161,8 @@ def _agents_data(metrics: list[Row]) -> list[Row]:
         agent = agents.setdefault(row["agent_name"], {})
         if row["metric"] in HEADLINE:
             agent[row["metric"]] = {
-                stat: row[f"value_{stat}"] for stat in ("count", "mean", "max", "min", "median", "std")
+                stat: row[f"value_{stat}"]
+                for stat in ("count", "mean", "max", "min", "median", "std")
             }
     return [{"agent_name": name, "metrics": found} for name, found in agents.items()]
 

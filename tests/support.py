@@ -76,7 +76,11 @@ def write_lines(path: Path, lines: Iterable[Row | bytes]) -> None:
 
 
 def write_run(
-    folder: Path, rollouts: Iterable[Row | bytes], *, inputs: Iterable[Row | bytes], name: str = "run"
+    folder: Path,
+    rollouts: Iterable[Row | bytes],
+    *,
+    inputs: Iterable[Row | bytes],
+    name: str = "run",
 ) -> Profiled:
     folder.mkdir(parents=True, exist_ok=True)
     run = Profiled(folder / f"{name}.jsonl")

@@ -39,11 +39,15 @@ unexplained as (
         counted.line_count
     from counted
     inner join {{ ref('stg_runs') }} as runs on counted.run_id = runs.run_id
-    where counted.line_count > case
-        when counted.file_kind = 'rollouts' then runs.torn_rollouts_count
-        when counted.file_kind = 'failures' then runs.torn_failures_count
-        else 0
-    end
+    where counted.file_kind = 'inputs'
+        or (
+            counted.file_kind = 'rollouts'
+            and counted.line_count > runs.torn_rollouts_count
+        )
+        or (
+            counted.file_kind = 'failures'
+            and counted.line_count > runs.torn_failures_count
+        )
 )
 
 select * from unexplained

@@ -36,7 +36,8 @@ lines as (
         || ',"num_rollouts":' || profiles.num_rollouts
         || ',"expected_num_rollouts":' || profiles.expected_num_rollouts
         || ',"missing_num_rollouts":' || profiles.missing_num_rollouts
-        || ',"reward_profile_completion_pct":' || {{ json_number('profiles.completion_pct') }}
+        || ',"reward_profile_completion_pct":'
+        || {{ json_number('profiles.completion_pct') }}
         || ',"rollout_infos":[' || infos.infos || ']}' as line
     from profiles
     inner join infos

@@ -15,7 +15,7 @@ group_sizes as (
         agent_name
 ),
 
--- floating-point sums depend on their order: a list in order gives the same bits every time
+-- sums of doubles depend on their order: a list in order gives the same bits every time
 ordered as (
     select
         run_id,
@@ -32,7 +32,10 @@ ordered as (
 
 centered as (
     select
-        *,
+        run_id,
+        agent_name,
+        metric,
+        in_order,
         {{ list_mean('in_order') }} as center
     from ordered
 ),
@@ -42,12 +45,9 @@ described as (
         centered.run_id,
         centered.agent_name,
         centered.metric,
-        {{ list_length('centered.in_order') }} as value_count,
-        {{ finite('centered.center') }} as value_mean,
-        {{ list_max('centered.in_order') }} as value_max,
-        {{ list_min('centered.in_order') }} as value_min,
-        {{ finite(list_median('centered.in_order')) }} as value_median,
-        {{ group_std('centered.in_order', 'centered.center', 'group_sizes.rollout_count') }} as value_std
+        {{ metric_statistics(
+            'centered.in_order', 'centered.center', 'group_sizes.rollout_count'
+        ) }}
     from centered
     inner join group_sizes
         on centered.run_id = group_sizes.run_id

@@ -21,7 +21,7 @@ metrics as (
         task_index,
         {{ wide_metrics() }}
     from {{ ref('task_metrics') }}
-    where run_id in (select run_id from {{ ref('stg_runs') }})
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by
         run_id,
         task_index

@@ -7,8 +7,10 @@ runs as (
 lines as (
     select
         runs.run_id,
-        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }} as task_index,
-        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }} as rollout_index
+        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }}
+            as task_index,
+        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }}
+            as rollout_index
     from {{ read_rows('failures') }} as lines
     inner join runs on lines.file_path = runs.failures_file
 ),

@@ -20,8 +20,10 @@ first_completed as (
 lines as (
     select
         runs.run_id,
-        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }} as task_index,
-        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }} as rollout_index,
+        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }}
+            as task_index,
+        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }}
+            as rollout_index,
         lines.fields
     from {{ read_rows('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
@@ -32,10 +34,13 @@ inputs as (
         lines.run_id,
         lines.task_index,
         lines.rollout_index,
-        {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }} as agent_name,
+        {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }}
+            as agent_name,
         case
             when first_completed.run_id is not null
-                then {{ json_without('lines.fields', ['_ng_task_index', '_ng_rollout_index']) }}
+                then {{ json_without(
+                    'lines.fields', ['_ng_task_index', '_ng_rollout_index']
+                ) }}
         end as sample,
         case
             when first_completed.run_id is not null

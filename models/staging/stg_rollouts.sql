@@ -24,7 +24,8 @@ rollouts as (
         {{ numeric_fields(json_map('usage')) }} as usage_fields,
         fields is not null
         -- a field name twice in the usage: it is an object, but no map
-        and not ({{ is_json_object('usage') }} and {{ json_map('usage') }} is null) as is_readable
+        and not ({{ is_json_object('usage') }} and {{ json_map('usage') }} is null)
+            as is_readable
     from lines
 ),
 

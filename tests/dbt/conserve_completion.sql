@@ -1,4 +1,4 @@
--- Expected = completed + missing, in rollouts and in tasks, and the tasks' counts add up to the run's.
+-- Expected = completed + missing, in rollouts and in tasks; tasks add up to the run.
 with
 
 profiles as (
@@ -13,9 +13,10 @@ profiles as (
 select runs.run_id
 from {{ ref('runs') }} as runs
 left join profiles on runs.run_id = profiles.run_id
-where runs.run_id in (select run_id from {{ ref('stg_runs') }})
+where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     and (
-        runs.expected_rollout_count = runs.completed_rollout_count + runs.missing_rollout_count
+        runs.expected_rollout_count
+        = runs.completed_rollout_count + runs.missing_rollout_count
         and runs.task_count
         = runs.complete_task_count + runs.partial_task_count + runs.dropped_task_count
         and runs.completed_rollout_count = coalesce(profiles.num_rollouts, 0)

@@ -7,7 +7,7 @@ by_rollout as (
         metric,
         count(*) as value_count
     from {{ ref('rollout_metrics') }}
-    where run_id in (select run_id from {{ ref('stg_runs') }})
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by
         run_id,
         metric
@@ -19,7 +19,7 @@ by_task as (
         metric,
         sum(value_count) as value_count
     from {{ ref('task_metrics') }}
-    where run_id in (select run_id from {{ ref('stg_runs') }})
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by
         run_id,
         metric
@@ -31,7 +31,7 @@ by_agent as (
         metric,
         sum(value_count) as value_count
     from {{ ref('agent_metrics') }}
-    where run_id in (select run_id from {{ ref('stg_runs') }})
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by
         run_id,
         metric

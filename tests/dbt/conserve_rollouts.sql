@@ -15,7 +15,7 @@ infos as (
         run_id,
         count(*) as row_count
     from {{ ref('rollout_infos') }}
-    where run_id in (select run_id from {{ ref('stg_runs') }})
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by run_id
 )
 

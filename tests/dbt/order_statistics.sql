@@ -23,8 +23,11 @@ described as (
 
 select *
 from described
-where run_id in (select run_id from {{ ref('stg_runs') }})
+where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     and (
-        coalesce(value_min <= value_median and value_median <= value_max, value_min <= value_max)
+        coalesce(
+            value_min <= value_median and value_median <= value_max,
+            value_min <= value_max
+        )
         and coalesce(value_std >= 0, true)
     ) is not true

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,11 @@ def expected(case: Path, mode: str) -> dict[str, Any]:
 
 
 @pytest.fixture(params=SOURCES, scope="module")
-def source(request: pytest.FixtureRequest) -> Iterator[Path]:
+def source(request: pytest.FixtureRequest) -> Path:
     path = SOURCES[request.param]
     if not path.is_dir():
         pytest.skip("the corpus is not on this machine")
-    yield path
+    return path
 
 
 def profile_cases(source: Path, mode: str, folder: Path, *, broken: bool) -> Any:

@@ -1,0 +1,42 @@
+# Every target sets up .venv itself; plain python3 (3.11 or later) and make are all it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+export DBT_SEND_ANONYMOUS_USAGE_STATS := false
+export SPOTTER_CACHE := $(CURDIR)/.venv/cache
+
+.PHONY: demo test lint bench docs clean
+
+demo: $(INSTALLED)  ## profile the bundled example and look at the result
+	$(BIN)/spotter profile examples/workplace.jsonl --warehouse target/demo.duckdb --output-dir target/demo
+	@echo
+	@echo 'Which tasks are the hardest?'
+	$(BIN)/spotter sql --warehouse target/demo.duckdb "select task_index, num_rollouts, reward_mean, reward_std from task_profiles order by reward_mean, task_index limit 5"
+
+test: $(INSTALLED) lint  ## lint, then run every test
+	$(BIN)/dbt build --quiet --warn-error-options '{"error": ["NoNodesForSelectionCriteria"]}' --target-path target/dbt --log-path target/logs
+	$(BIN)/python -m pytest -n auto
+
+lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/sqlfluff lint --processes 2 models tests/dbt
+
+bench: $(INSTALLED)  ## speed and memory as ratios to a pandas script
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/python bench/profile_speed.py
+
+docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index.html
+	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt build --quiet --target-path target/docs
+	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt docs generate --static --quiet --target-path target/docs
+	@echo 'Open target/docs/static_index.html'
+
+clean:  ## remove everything that the other targets made
+	rm -rf .venv target logs .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
+	rm -f warehouse.duckdb warehouse.duckdb.wal
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
