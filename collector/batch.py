@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -134,7 +133,7 @@ class Batch:
 
     def _rewrite_unreadable(self) -> list[Problem]:
         """Read again, as Python would, the files with lines DuckDB could not read."""
-        rows = self._rows(UNREADABLE)
+        rows = self._unreadable()
         by_run = {source.run.run_id: source for source in self.sources}
         failed: dict[str, Problem] = {}
         for run_id, kind, _ in rows:
@@ -147,7 +146,14 @@ class Batch:
             self.sources = [s for s in self.sources if s.run.run_id not in failed]
         if rows and self.sources:
             self._stage()
+            if self._unreadable():
+                raise FileError(f"lines that cannot be read: {self._unreadable()}")
         return list(failed.values())
+
+    def _unreadable(self) -> list[tuple[str, str, int]]:
+        """Return the run, the kind of file and how many lines of it nobody could read."""
+        audit = next(audit for audit in self.plan.layer("audits") if audit.name == UNREADABLE)
+        return self.connection.execute(f"select * from {audit.relation} order by all").fetchall()
 
     def _rewrite(self, source: Source, kind: str) -> Path:
         self.progress(f"reading {kind} line by line")
@@ -163,17 +169,31 @@ class Batch:
         """Return the first broken invariant of each run, in the order of the audits' ranks."""
         by_run = {source.run.run_id: source.run for source in self.sources}
         problems: dict[str, Problem] = {}
-        for model in sorted(self.plan.layer("audits"), key=lambda model: int(model.meta["rank"])):
-            found: dict[str, list[tuple[int, int]]] = {}
-            for run_id, *key in self._rows(model.name):
-                found.setdefault(run_id, []).append((key[0], key[1]))
-            for run_id, keys in found.items():
-                problems.setdefault(run_id, _invariant_problem(by_run[run_id], model, keys))
+        audits = [audit for audit in self.plan.layer("audits") if audit.name != UNREADABLE]
+        for audit in sorted(audits, key=lambda audit: int(audit.meta["rank"])):
+            for run_id, count, keys in self._violations(audit):
+                problem = _invariant_problem(by_run[run_id], audit, count, keys)
+                problems.setdefault(run_id, problem)
         return list(problems.values())
 
-    def _rows(self, audit: str) -> list[tuple[Any, ...]]:
-        relation = next(m.relation for m in self.plan.layer("audits") if m.name == audit)
-        return self.connection.execute(f"select * from {relation} order by all").fetchall()
+    def _violations(self, audit: Model) -> list[tuple[str, int, list[tuple[int, int]]]]:
+        """Return per run how many keys the audit found, and the first of them."""
+        return self.connection.execute(
+            f"""
+            select run_id, max(key_count), list((task_index, rollout_index) order by place)
+            from (
+                select
+                    *,
+                    count(*) over (partition by run_id) as key_count,
+                    row_number() over (partition by run_id order by task_index, rollout_index)
+                        as place
+                from {audit.relation}
+            )
+            where place <= {lines.SHOWN}
+            group by run_id
+            order by run_id
+            """
+        ).fetchall()
 
 
 def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyConnection:
@@ -206,12 +226,13 @@ def _file_problem(run: Run, error: FileError) -> Problem:
     return Problem(run=run, kind="unreadable_file", message=str(error), exit_code=error.exit_code)
 
 
-def _invariant_problem(run: Run, audit: Model, keys: list[tuple[int, int]]) -> Problem:
+def _invariant_problem(run: Run, audit: Model, count: int, keys: list[tuple[int, int]]) -> Problem:
     file = run.inputs if audit.name.startswith("audit_inputs") else run.rollouts
-    more = ", …" if len(keys) > lines.SHOWN else ""
+    more = ", …" if count > len(keys) else ""
     message = (
-        f"{len(keys)} {audit.meta['invariant']} ({audit.meta['kind']}) in {file}\n"
-        f"  (task, rollout): {', '.join(map(str, keys[: lines.SHOWN]))}{more}\n"
+        f"{audit.meta['kind']} in {file}\n"
+        f"  {audit.meta['invariant']}: {count}\n"
+        f"  (task, rollout): {', '.join(map(str, keys))}{more}\n"
         f"  what to do: {audit.meta['advice']}"
     )
     return Problem(
@@ -219,6 +240,6 @@ def _invariant_problem(run: Run, audit: Model, keys: list[tuple[int, int]]) -> P
         kind=audit.meta["kind"],
         message=message,
         exit_code=1,
-        count=len(keys),
-        keys=tuple(keys[: lines.SHOWN]),
+        count=count,
+        keys=tuple(keys),
     )

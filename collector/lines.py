@@ -22,6 +22,7 @@ Row = dict[str, Any]
 SHOWN = 10
 BOM = b"\xef\xbb\xbf"
 TAIL_BYTES = 1 << 20
+TORN = " (unfinished last line: with --allow-partial it counts as not collected)"
 
 
 @dataclass
@@ -59,10 +60,10 @@ def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn
     with target.open("w", encoding="ascii") as out:
         for number, line, is_torn in _numbered(source):
             try:
-                out.write(json.dumps(keep(_row(line))) + "\n")
+                out.write(_rewritten(line, keep) + "\n")
             except _UnusableError as problem:
                 if not (is_torn and skip_torn):
-                    bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
+                    bad.add(number, f"{problem}{TORN if is_torn else ''}")
     if bad.count:
         raise FileError(bad.message())
 
@@ -83,6 +84,8 @@ def is_torn(path: Path) -> bool:
         _row(last.removeprefix(BOM), with_indices=False)
     except _UnusableError:
         return True
+    except RecursionError:  # deep, but whole: only a whole text gets the parser this far
+        return False
     return False
 
 
@@ -119,6 +122,13 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
                 yield number, text, not line.endswith(b"\n")
 
 
+def _rewritten(line: bytes, keep: Callable[[Row], Row]) -> str:
+    try:
+        return json.dumps(keep(_row(line)))
+    except RecursionError as error:
+        raise _UnusableError("nested too deeply") from error
+
+
 def _row(line: bytes, *, with_indices: bool = True) -> Row:
     try:
         row = json.loads(line.decode("utf-8"))
@@ -126,9 +136,7 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
         raise _UnusableError(f"not UTF-8 (byte {error.start + 1})") from error
     except json.JSONDecodeError as error:
         raise _UnusableError(f"not JSON: {error.msg} (column {error.colno})") from error
-    except RecursionError as error:
-        raise _UnusableError("nested too deeply") from error
-    except ValueError as error:
+    except ValueError as error:  # an integer of more digits than Python converts
         raise _UnusableError(f"not readable: {error}") from error
     if not isinstance(row, dict):
         raise _UnusableError("not an object")

@@ -78,7 +78,6 @@ def load_plan() -> Plan:
         return _parse(path.read_bytes())
     except FileNotFoundError:
         plan = _compile()
-    path.parent.mkdir(parents=True, exist_ok=True)
     # another process may be doing the same: the last complete file wins
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     draft.write_bytes(orjson.dumps(asdict(plan)))
@@ -94,10 +93,14 @@ def project_dir() -> Path:
 
 def cache_dir() -> Path:
     """Return the folder for plans and dbt's log."""
-    chosen = os.environ.get("SPOTTER_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spotter"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    chosen = Path(os.environ.get("SPOTTER_CACHE") or Path(base, "spotter"))
+    try:
+        chosen.mkdir(parents=True, exist_ok=True)
+    except OSError:  # a home that cannot be written to, as in many containers
+        chosen = Path(tempfile.gettempdir(), f"spotter-{os.getuid()}")
+        chosen.mkdir(exist_ok=True, mode=0o700)
+    return chosen
 
 
 def dbt_log() -> Path:
@@ -128,7 +131,7 @@ def _compile() -> Plan:
         arguments = [
             *("compile", "--quiet", "--no-use-colors", "--no-partial-parse", "--no-populate-cache"),
             *("--project-dir", str(project_dir()), "--profiles-dir", str(project_dir())),
-            *("--target-path", folder, "--log-path", str(dbt_log().parent)),
+            *("--target", "duckdb", "--target-path", folder, "--log-path", str(dbt_log().parent)),
         ]
         settings = {"SPOTTER_SCRATCH": SCRATCH, "SPOTTER_WAREHOUSE": f"{folder}/{WAREHOUSE}.duckdb"}
         with _environment(settings), contextlib.redirect_stdout(io.StringIO()):

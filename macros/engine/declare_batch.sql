@@ -4,7 +4,8 @@
 {% endmacro %}
 
 {% macro duckdb__declare_batch() %}
-    {%- set rollouts = quoted(var('rollouts')) -%}
+    {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
+    {%- set rollouts = quoted(env_var('SPOTTER_ROLLOUTS', '') or var('rollouts')) -%}
     {%- set inputs = quoted(var('inputs')) if var('inputs') else 'null' -%}
     {%- set run_id = quoted(var('run_id')) if var('run_id') else 'null' -%}
     set variable spotter_max_row_bytes = {{ var('max_row_mb') | int * 1048576 }};
@@ -75,8 +76,9 @@
     regexp_replace({{ path }}, '([*?\[])', '[\1]', 'g')
 {%- endmacro %}
 
+{# A literal. dbt renders what a hook returns once more, so no brace of the text may be left in it. #}
 {% macro quoted(text) -%}
-    '{{ text | string | replace("'", "''") }}'
+    ('{{ text | string | replace("'", "''") | replace("{", "' || chr(123) || '") }}')
 {%- endmacro %}
 
 {% macro absolute(path) -%}

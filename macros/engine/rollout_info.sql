@@ -7,7 +7,10 @@
 {% macro duckdb__rollout_info() %}
     '{' || concat_ws(
         ',',
-        '"rollout_id":"' || task_index || ':' || rollout_index || '"',
+        case
+            when not list_contains(list_transform(own_fields, lambda field: field.name), 'rollout_id')
+                then '"rollout_id":"' || task_index || ':' || rollout_index || '"'
+        end,
         '"_ng_task_index":' || task_index,
         '"_ng_rollout_index":' || rollout_index,
         case
