@@ -1,6 +1,7 @@
 {# Remove the batch's runs from a mart before they are inserted again, also when they now have no rows. #}
 {% macro forget_batch() %}
+    {%- set batch = ref('stg_runs') -%}  {#- outside of the condition, where dbt sees it -#}
     {%- if is_incremental() -%}
-        delete from {{ this }} where run_id in (select run_id from {{ ref('stg_runs') }})
+        delete from {{ this }} where run_id in (select run_id from {{ batch }})
     {%- endif -%}
 {% endmacro %}
