@@ -9,7 +9,7 @@
         list_filter(
             map_entries({{ fields }}),
             lambda field: ascii(field.value) not in (34, 91, 123)
-            and field.key not in ('_ng_task_index', '_ng_rollout_index')
+            and field.key not in ('_ng_task_index', '_ng_rollout_index', 'response')
         ),
         lambda field: {
             'name': field.key,

@@ -1,0 +1,233 @@
+"""Values, names and lines that break simpler readers; all runs are profiled in one batch."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import Profiled, Row, key, run_profile, write_lines, write_run
+
+KEY = b'"agent_ref":{"name":"agent_a"},"_ng_task_index":0,"_ng_rollout_index":'
+ODD_NAMES = ("", "qu'o\"te;--", "a.b", "a/b", "sp ace", "ключ", "$", "[0]", "new\nline", "\x00nul")
+DEPTH = 300
+NINES = 10**30 - 1
+
+
+def line(fields: bytes, rollout: int = 0) -> bytes:
+    return b"{" + fields + b"," + KEY + str(rollout).encode() + b"}"
+
+
+def nested(rng: random.Random, depth: int) -> Any:
+    """A random value that likes to have a `usage` in it, at any depth and in any place."""
+    if depth == 0 or rng.random() < 0.3:
+        return rng.choice([1, 2.5, "text", 'quoted "usage":{"t":1}', "\\", None, True, []])
+    if rng.random() < 0.3:
+        return [nested(rng, depth - 1) for _ in range(rng.randrange(3))]
+    names = rng.sample(["usage", "output", 'x"usage', "usage ", "id", "\\"], k=rng.randrange(5))
+    return {name: nested(rng, depth - 1) for name in names}
+
+
+def random_rollouts() -> list[Row]:
+    rng = random.Random(5)
+    return [key(0, i, reward=1, response=nested(rng, 4)) for i in range(400)]
+
+
+def fuzz_usage(rollout: Row) -> dict[str, float]:
+    """What Python says the usage of a rollout is."""
+    response = rollout["response"]
+    usage = response.get("usage") if isinstance(response, dict) else None
+    pairs = usage.items() if isinstance(usage, dict) else ()
+    return {name: float(value) for name, value in pairs if isinstance(value, (int, float))}
+
+
+CASES: dict[str, list[Row | bytes]] = {
+    "repeated_names": [
+        line(b'"a":1,"a":2,"reward":1'),
+        line(b'"response":{"usage":{"t":1,"t":5}}', 1),
+        line(b'"response":{"usage":{"t":1},"usage":{"t":7}}', 2),
+    ],
+    "large_integers": [line(b'"reward":' + str(NINES).encode() + b',"u":18446744073709551615')],
+    "not_finite": [
+        line(b'"a":NaN,"reward":1e400,"d":2,"response":{"usage":{"t":-Infinity,"u":1}}'),
+        line(b'"reward":NaN,"d":4', 1),
+    ],
+    "deep": [line(b'"reward":1,"d":' + b"[" * DEPTH + b"]" * DEPTH)],
+    "odd_names": [key(0, 0, reward=1, **dict.fromkeys(ODD_NAMES, 3))],
+    "overflow": [key(0, i, reward=value) for i, value in enumerate([1e308, -1e308, 1.7e308])],
+    "lone_surrogate": [line(b'"reward":1,"s":"\\ud800"')],
+    "any_reward": [key(0, i, reward=v) for i, v in enumerate(["high", [1], {"x": 1}, True, None])],
+    "any_response": [
+        key(0, i, reward=1, response=value)
+        for i, value in enumerate(
+            [None, "x", [{"usage": {"t": 1}}], {"usage": [1]}, {"a": {"usage": {"t": 9}}}]
+        )
+    ],
+    "own_rollout_id": [key(0, 0, reward=1, rollout_id=17)],
+    "fuzzed_responses": [*random_rollouts()],
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profiled]:
+    folder = tmp_path_factory.mktemp("hard")
+    found = {
+        name: write_run(
+            folder, rows, inputs=[key(0, i, question=name) for i in range(len(rows))], name=name
+        )
+        for name, rows in CASES.items()
+    }
+    result = run_profile(folder, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    assert "not_finite-" in result.stderr
+    assert "4 values are not finite" in result.stderr
+    return found
+
+
+def test_the_last_of_repeated_names_wins(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["repeated_names"].profiles()
+    assert profile["mean/a"] == 2
+    assert [info.get("t") for info in profile["rollout_infos"]] == [None, 5, 7]
+
+
+def test_integers_of_any_size_stay_integers(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["large_integers"].profiles()
+    assert profile["rollout_infos"][0]["reward"] == NINES
+    assert profile["rollout_infos"][0]["u"] == 2**64 - 1
+    assert profile["mean/reward"] == pytest.approx(1e30)
+
+
+def test_values_that_are_not_finite_are_skipped_and_counted(runs: dict[str, Profiled]) -> None:
+    run = runs["not_finite"]
+    (profile,) = run.profiles()
+    assert {name for name in profile if name.startswith("mean/")} == {"mean/d", "mean/u"}
+    assert profile["rollout_infos"][0].keys() - {"rollout_id"} == {
+        "_ng_task_index",
+        "_ng_rollout_index",
+        "d",
+        "u",
+    }
+    skipped = "select skipped_value_count from runs where run_id like 'not_finite-%'"
+    assert run.query(skipped) == [(4,)]
+
+
+def test_deep_rows_are_read(runs: dict[str, Profiled]) -> None:
+    assert runs["deep"].profiles()[0]["mean/reward"] == 1
+
+
+def test_names_are_kept_as_they_are(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["odd_names"].profiles()
+    for name in ODD_NAMES:
+        assert profile[f"mean/{name}"] == 3
+        assert profile["rollout_infos"][0][name] == 3
+
+
+def test_an_overflowing_deviation_is_left_out(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["overflow"].profiles()
+    assert "std/reward" not in profile
+    assert profile["max/reward"] == 1.7e308
+
+
+def test_a_lone_surrogate_does_no_harm(runs: dict[str, Profiled]) -> None:
+    assert runs["lone_surrogate"].profiles()[0]["mean/reward"] == 1
+
+
+def test_the_reward_is_kept_whatever_it_is(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["any_reward"].profiles()
+    rewards = [info["reward"] for info in profile["rollout_infos"]]
+    assert rewards == ["high", [1], {"x": 1}, True, None]
+    assert profile["mean/reward"] == 1
+
+
+def test_a_response_of_any_shape_only_costs_its_usage(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["any_response"].profiles()
+    assert profile["num_rollouts"] == 5
+    assert "mean/t" not in profile
+
+
+def test_a_numeric_rollout_id_appears_once(runs: dict[str, Profiled]) -> None:
+    text = runs["own_rollout_id"].profiling.read_text(encoding="utf-8")
+    assert text.count('"rollout_id":') == 1
+
+
+def test_the_usage_is_found_where_python_finds_it(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["fuzzed_responses"].profiles()
+    expected = [fuzz_usage(rollout) for rollout in random_rollouts()]
+    fixed = {"rollout_id", "_ng_task_index", "_ng_rollout_index", "reward"}
+    found = [
+        {name: float(value) for name, value in info.items() if name not in fixed}
+        for info in profile["rollout_infos"]
+    ]
+    assert found == expected
+    assert sum(map(bool, expected)) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("crlf", b"%s\r\n\r\n   \r\n"),
+        ("byte order mark", b"\xef\xbb\xbf%s\n"),
+        ("no final newline", b"%s"),
+        ("blank lines", b"\n\n%s\n\n"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_line_ends_do_not_matter(name: str, content: bytes, workspace: Path) -> None:
+    run = write_run(workspace, [], inputs=[key(0, 0, q=1)], name=name)
+    run.rollouts.write_bytes(content % json.dumps(key(0, 0, reward=1)).encode())
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    assert run.profiles()[0]["mean/reward"] == 1
+
+
+def test_separators_of_unicode_stay_inside_their_line(workspace: Path) -> None:
+    text = "one\u2028two\u2029three\x85four"
+    row = json.dumps(key(0, 0, note=text), ensure_ascii=False).encode()
+    run = write_run(workspace, [key(0, 0, reward=1)], inputs=[row])
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    (profile,) = run.profiles()
+    assert profile["sample"]["note"] == text
+
+
+def test_a_sample_never_carries_nan(workspace: Path) -> None:
+    row = line(b'"q":NaN,"list":[1,Infinity,"NaN, NaN"],"note":"x: NaN"')
+    run = write_run(workspace, [key(0, 0, reward=1)], inputs=[row])
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    sample = run.profiles()[0]["sample"]
+    assert (sample["q"], sample["list"], sample["note"]) == (None, [1, None, "NaN, NaN"], "x: NaN")
+
+
+def test_rows_of_64_mb_are_read(workspace: Path) -> None:
+    huge = line(b'"reward":1,"s":"' + b"x" * (64 << 20) + b'"')
+    run = write_run(workspace, [huge, key(0, 1, reward=0)], inputs=[key(0, i) for i in range(2)])
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    assert run.profiles()[0]["mean/reward"] == 0.5
+
+
+def test_an_empty_run_is_complete(workspace: Path) -> None:
+    run = write_run(workspace, [], inputs=[])
+    result = run_profile(run.rollouts, "--json", cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    assert (run.profiles(), run.agent_metrics()) == ([], [])
+    assert json.loads(result.stdout)["runs"][0]["completion_pct"] == 100
+
+
+def test_an_unfinished_last_line_counts_as_not_collected(workspace: Path) -> None:
+    run = write_run(workspace, [], inputs=[key(0, i) for i in range(2)])
+    whole = json.dumps(key(0, 0, reward=1)).encode()
+    run.rollouts.write_bytes(whole + b"\n" + whole[:-9])
+    write_lines(run.failures, [key(0, 1, _ng_failure_class="timeout"), b'{"torn'])
+    run.failures.write_bytes(run.failures.read_bytes().rstrip())
+    strict = run_profile(run.rollouts, cwd=workspace)
+    assert strict.returncode == 4
+    assert f"{run.rollouts}:2: not JSON" in strict.stderr
+    assert "--allow-partial" in strict.stderr
+    partial = run_profile(run.rollouts, "--allow-partial", "--json", cwd=workspace)
+    assert partial.returncode == 0, partial.stderr
+    (printed,) = json.loads(partial.stdout)["runs"]
+    assert (printed["completed_rollout_count"], printed["missing_rollout_count"]) == (1, 1)
+    assert printed["failed_attempt_count"] == 1

@@ -1,0 +1,106 @@
+"""A crash, a second process or a reader costs time, never data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+
+from tests.support import Profiled, key, run_profile, write_run
+
+SPOTTER = str(Path(sys.executable).with_name("spotter"))
+
+
+def many(folder: Path, name: str, tasks: int = 60, reward: float = 1.0) -> Profiled:
+    keys = [(task, repeat) for task in range(tasks) for repeat in range(4)]
+    rows = [key(t, r, reward=reward, **{f"m{i}": i for i in range(5)}) for t, r in keys]
+    return write_run(folder, rows, inputs=[key(t, r) for t, r in keys], name=name)
+
+
+def start(run: Profiled) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [SPOTTER, "profile", str(run.rollouts)],
+        cwd=run.rollouts.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_two_profiles_at_once_both_arrive(workspace: Path) -> None:
+    runs = [many(workspace, f"run{i}") for i in range(4)]
+    processes = [start(run) for run in runs]
+    for process in processes:
+        _, messages = process.communicate(timeout=120)
+        assert process.returncode == 0, messages
+    found = runs[0].query("select count(distinct run_id), count(*) from rollout_infos")
+    assert found == [(4, 4 * 240)]
+
+
+def test_a_profile_waits_for_an_open_reader(workspace: Path) -> None:
+    run = many(workspace, "run")
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    holder = (
+        "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True);"
+        " print(1, flush=True); input()"
+    )
+    reader = subprocess.Popen(
+        [sys.executable, "-c", holder, str(run.warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert reader.stdout
+    reader.stdout.readline()
+    writer = start(run)
+    time.sleep(3)
+    assert writer.poll() is None
+    reader.communicate("\n", timeout=10)
+    _, messages = writer.communicate(timeout=60)
+    assert writer.returncode == 0
+    assert messages.count("another process is using it") == 1
+
+
+def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
+    run = many(workspace, "run", tasks=4000, reward=0.25)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    before = run.profiling.read_bytes()
+    many(workspace, "run", tasks=4000, reward=0.75)
+    process = start(run)
+    # the drafts are written inside of the transaction, just before it ends
+    while not list(workspace.glob(f".{run.profiling.name}.*.tmp")) and process.poll() is None:
+        time.sleep(0.0005)
+    process.kill()
+    process.communicate(timeout=10)
+    assert process.returncode == -9
+    assert run.profiling.read_bytes() == before
+    assert run.query("select distinct reward_mean from task_profiles") == [(0.25,)]
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    assert run.query("select distinct reward_mean from task_profiles") == [(0.75,)]
+
+
+def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -> None:
+    run = many(workspace, "run", tasks=1)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    with duckdb.connect(str(run.warehouse)) as connection:
+        connection.execute("drop schema exports cascade")
+        connection.execute("alter table task_profiles drop column total_tokens_mean")
+        connection.execute("update task_profiles set run_id = 'old'")
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    found = run.query("select count(*), count(distinct run_id) from task_profiles")
+    assert found == [(2, 2)]
+    assert run.query("select total_tokens_mean from task_profiles where run_id = 'old'") == [
+        (None,)
+    ]
+
+
+def test_a_file_that_is_no_warehouse_is_refused(workspace: Path) -> None:
+    run = many(workspace, "run", tasks=1)
+    run.warehouse.write_text("not a database", encoding="ascii")
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 4
+    assert "cannot open the warehouse" in result.stderr
+    assert run.warehouse.read_text(encoding="ascii") == "not a database"
