@@ -14,7 +14,7 @@ demo: $(INSTALLED)  ## profile the bundled example and look at the result
 	$(BIN)/spotter sql --warehouse target/demo.duckdb "select task_index, num_rollouts, reward_mean, reward_std from task_profiles order by reward_mean, task_index limit 5"
 
 test: $(INSTALLED) lint  ## lint, then run every test
-	$(BIN)/dbt build --quiet --warn-error-options '{"error": ["NoNodesForSelectionCriteria"]}' --target-path target/dbt --log-path target/logs
+	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
 	$(BIN)/python -m pytest -n auto
 
 lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
@@ -28,8 +28,8 @@ bench: $(INSTALLED)  ## speed and memory as ratios to a pandas script
 	$(BIN)/python bench/profile_speed.py
 
 docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index.html
-	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt build --quiet --target-path target/docs
-	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt docs generate --static --quiet --target-path target/docs
+	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt build --quiet --target-path target/docs --log-path target/logs
+	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt docs generate --static --quiet --target-path target/docs --log-path target/logs
 	@echo 'Open target/docs/static_index.html'
 
 clean:  ## remove everything that the other targets made

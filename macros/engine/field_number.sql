@@ -4,11 +4,11 @@
 {% endmacro %}
 
 {% macro duckdb__field_number(name) %}
-    {%- set number -%}
+    {%- set value -%}
         coalesce(
-            list_filter(usage_fields, lambda field: field.name = '{{ name }}')[1],
-            list_filter(own_fields, lambda field: field.name = '{{ name }}')[1]
-        ).number
+            list_filter(usage_fields, lambda entry: entry.key = '{{ name }}')[1].value,
+            list_filter(own_fields, lambda entry: entry.key = '{{ name }}')[1].value
+        )
     {%- endset -%}
-    case when isfinite({{ number }}) then {{ number }} end
+    {{ finite(entry_number(value)) }}
 {% endmacro %}

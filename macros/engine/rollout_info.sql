@@ -8,7 +8,7 @@
     '{' || concat_ws(
         ',',
         case
-            when not list_contains(list_transform(own_fields, lambda field: field.name), 'rollout_id')
+            when not list_contains(list_transform(own_fields, lambda entry: entry.key), 'rollout_id')
                 then '"rollout_id":"' || task_index || ':' || rollout_index || '"'
         end,
         '"_ng_task_index":' || task_index,
@@ -21,11 +21,15 @@
         nullif(array_to_string(
             list_transform(
                 list_filter(
-                    {{ unite_fields('own_fields', 'usage_fields') }},
-                    lambda field: isfinite(field.number)
-                    and (field.name != 'reward' or not has_reward)
+                    {{ unite_entries('own_fields', 'usage_fields') }},
+                    lambda entry: isfinite({{ entry_number('entry.value') }})
+                    and (entry.key != 'reward' or not has_reward)
                 ),
-                lambda field: to_json(field.name)::varchar || ':' || field.literal
+                lambda entry: to_json(entry.key)::varchar || ':' || case entry.value::varchar
+                    when 'true' then '1'
+                    when 'false' then '0'
+                    else entry.value::varchar
+                end
             ),
             ','
         ), '')

@@ -11,8 +11,19 @@ fields as (
         task_index,
         rollout_index,
         agent_name,
-        {{ unnest_fields(unite_fields('usage_fields', 'own_fields')) }}
+        {{ unnest_entries(unite_entries('usage_fields', 'own_fields')) }}
     from rollouts
+),
+
+numbers as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        agent_name,
+        key as metric,
+        {{ entry_number('value') }} as value
+    from fields
 ),
 
 metric_values as (
@@ -21,10 +32,10 @@ metric_values as (
         task_index,
         rollout_index,
         agent_name,
-        name as metric,
-        number as value,
-        {{ is_finite('number') }} as is_usable
-    from fields
+        metric,
+        value,
+        {{ is_finite('value') }} as is_usable
+    from numbers
 )
 
 select * from metric_values

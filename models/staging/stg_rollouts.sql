@@ -8,7 +8,9 @@ lines as (
     select
         file_path,
         fields,
-        {{ json_last_member(map_field('fields', 'response'), 'usage') }} as usage
+        {{ json_entries(
+            json_last_member(map_field('fields', 'response'), 'usage')
+        ) }} as usage
     from {{ read_rows('rollouts') }}
 ),
 
@@ -20,12 +22,10 @@ rollouts as (
         {{ map_field('fields', 'agent_ref') }} as agent_ref,
         {{ has_field('fields', 'reward') }} as has_reward,
         {{ map_field('fields', 'reward') }} as reward_literal,
-        {{ numeric_fields('fields') }} as own_fields,
-        {{ numeric_fields(json_map('usage')) }} as usage_fields,
-        fields is not null
-        -- a field name twice in the usage: it is an object, but no map
-        and not ({{ is_json_object('usage') }} and {{ json_map('usage') }} is null)
-            as is_readable
+        {{ numeric_entries(map_entries('fields')) }} as own_fields,
+        {{ numeric_entries('usage') }} as usage_fields,
+        -- no object, or a field name twice: only Python reads that as it is meant
+        fields is not null and not {{ has_repeated_key('usage') }} as is_readable
     from lines
 ),
 

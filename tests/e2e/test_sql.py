@@ -1,0 +1,88 @@
+"""`spotter sql`: read-only, in three formats, and a list of what there is to query."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import Profiled, key, run_command, run_profile, write_run
+
+QUERY = "select task_index, reward_mean from task_profiles order by task_index"
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    folder = tmp_path_factory.mktemp("sql")
+    rows = [key(t, 0, reward=t / 4, note="x") for t in range(3)]
+    run = write_run(folder, rows, inputs=[key(t, 0, q="\x1b[31mred") for t in range(3)])
+    assert run_profile(run.rollouts, cwd=folder).returncode == 0
+    return run
+
+
+def ask(run: Profiled, *arguments: str) -> tuple[int, str, str]:
+    result = run_command("spotter", "sql", *arguments, cwd=run.rollouts.parent)
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_prints_a_table(profiled: Profiled) -> None:
+    _, out, _ = ask(profiled, QUERY)
+    assert out.splitlines() == [
+        "task_index  reward_mean",
+        "----------  -----------",
+        "0           0.0",
+        "1           0.25",
+        "2           0.5",
+        "(3 rows)",
+    ]
+
+
+def test_prints_csv_and_json(profiled: Profiled) -> None:
+    _, out, _ = ask(profiled, QUERY, "--csv")
+    assert list(csv.reader(out.splitlines()))[1:] == [["0", "0.0"], ["1", "0.25"], ["2", "0.5"]]
+    _, out, _ = ask(profiled, QUERY, "--json")
+    assert json.loads(out)[1] == {"task_index": 1, "reward_mean": 0.25}
+
+
+def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:
+    _, out, _ = ask(profiled, "--json")
+    marts = {mart["name"]: mart for mart in json.loads(out)}
+    assert len(marts) == 6
+    for mart in marts.values():
+        assert mart["description"].startswith("One row per")
+        assert all(column["meaning"] for column in mart["columns"])
+    _, text, _ = ask(profiled)
+    assert "task_profiles: One row per run and task" in text
+    assert "reward_mean" in text
+
+
+def test_escape_codes_do_not_reach_the_terminal(profiled: Profiled) -> None:
+    _, out, _ = ask(profiled, "select json_extract_string(sample, '$.q') as q from task_profiles")
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "delete from runs",
+        "create table t as select 1",
+        "copy runs to 'stolen.csv'",
+        "select * from read_text('run.jsonl')",
+        "attach 'other.duckdb'",
+        "set enable_external_access = true",
+        "selec 1",
+    ],
+)
+def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None:
+    code, _, message = ask(profiled, query)
+    assert code == 2
+    assert message.startswith("error: ")
+    assert not (profiled.rollouts.parent / "stolen.csv").exists()
+
+
+def test_a_missing_warehouse_is_explained(workspace: Path) -> None:
+    result = run_command("spotter", "sql", "select 1", cwd=workspace)
+    assert result.returncode == 4
+    assert "spotter profile" in result.stderr

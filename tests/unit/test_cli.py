@@ -1,0 +1,36 @@
+"""Every command explains itself, on the terminal and in the docs."""
+
+from __future__ import annotations
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from collector.cli import OVERRIDES, app
+from tests.support import ROOT
+
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_describes_every_option(command: str, flag: str) -> None:
+    result = CliRunner().invoke(app, [command, flag])
+    assert result.exit_code == 0
+    assert f"spotter {command} " in result.output.split("Arguments:")[0]
+    group = typer.main.get_command(app)
+    for parameter in group.commands[command].params:  # type: ignore[attr-defined]
+        assert parameter.help, f"{command} {parameter.name} has no help"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_docs_show_the_command(command: str) -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert f"## spotter {command}" in text
+    for override in OVERRIDES.get(command, {}):
+        assert f"+{override}=" in text
+
+
+def test_version_is_told() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.output.startswith("spotter 0.")

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from collector import lines
+from collector.errors import FileError
+from tests.support import key
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", False),
+        (b"\n", False),
+        (b'{"a": 1}\n', False),
+        (b'{"a": 1}', False),
+        (b'{"a": 1}\n{"a": ', True),
+        (b'{"a": ', True),
+        (b'{"a": 1}\n{"a": 1}\n   ', False),
+        (b'{"a": "' + b"x" * (3 << 20) + b'"}', False),
+        (b'{"a": 1}\n{"a": "' + b"x" * (3 << 20), True),
+        (b"\xef\xbb\xbf{}", False),
+    ],
+    ids=[
+        "empty",
+        "newline",
+        "ended",
+        "whole",
+        "torn",
+        "only torn",
+        "blanks",
+        "long",
+        "long torn",
+        "bom",
+    ],
+)
+def test_a_torn_last_line_is_recognized(content: bytes, expected: bool, tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(content)
+    assert lines.is_torn(path) is expected
+
+
+def test_a_rewritten_rollout_keeps_what_staging_reads(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    row = key(0, 1, reward=None, flag=True, text="long", response={"usage": {"t": 1, "d": {}}})
+    source.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    lines.rewrite(source, target, keep=lines.rollout_row, skip_torn=False)
+    assert json.loads(target.read_text(encoding="ascii")) == key(
+        0, 1, reward=None, flag=True, response={"usage": {"t": 1}}
+    )
+
+
+def test_every_bad_line_is_counted_and_the_first_ten_are_named(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.write_bytes(b"\n".join([b'{"x": 1}', *[b"bad"] * 14]))
+    with pytest.raises(FileError) as caught:
+        lines.rewrite(source, tmp_path / "target", keep=lines.rollout_row, skip_torn=False)
+    text = str(caught.value)
+    assert f"15 lines of {source}" in text
+    assert f"{source}:1: no _ng_task_index" in text
+    assert f"{source}:10: not JSON" in text
+    assert f"{source}:11" not in text
+    assert "and 5 more" in text
+
+
+def test_a_line_nested_too_deeply_for_python_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    depth = 200_000
+    source.write_bytes(b'{"a":' + b"[" * depth + b"]" * depth + b"}\n")
+    with pytest.raises(FileError, match=":1: nested too deeply"):
+        lines.rewrite(source, tmp_path / "target", keep=lines.input_row, skip_torn=False)
+
+
+def test_nan_becomes_null_in_a_rewritten_input() -> None:
+    row = {"a": float("nan"), "b": [float("inf"), {"c": -1.5}], "d": "NaN"}
+    assert lines.input_row(row) == {"a": None, "b": [None, {"c": -1.5}], "d": "NaN"}

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from collector import plan
+from tests.support import ROOT
+
+
+def test_models_come_after_what_they_read() -> None:
+    names = [model.name for model in plan.load_plan().models]
+    assert names.index("stg_rollouts") < names.index("stg_inputs")
+    assert names.index("int_rollouts_matched") < names.index("task_metrics")
+    assert names.index("task_profiles") < names.index("runs")
+
+
+def test_batch_and_warehouse_live_in_different_databases() -> None:
+    for model in plan.load_plan().models:
+        is_public = model.layer in ("marts", "exports")
+        assert model.relation.startswith('"warehouse"' if is_public else '"scratch"'), model.name
+
+
+def test_no_path_is_compiled_into_the_plan() -> None:
+    for model in plan.load_plan().models:
+        assert str(ROOT) not in model.sql
+        assert "examples/" not in model.sql
+
+
+def test_a_change_of_the_project_changes_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "dbt_project.yml").write_text("name: x", encoding="utf-8")
+    model = tmp_path / "models" / "a.sql"
+    model.write_text("select 1", encoding="utf-8")
+    monkeypatch.setattr(plan, "PROJECT_PARTS", ("dbt_project.yml", "models"))
+    monkeypatch.setattr(plan, "project_dir", lambda: tmp_path)
+    before = plan._fingerprint()
+    model.write_text("select 2", encoding="utf-8")
+    assert plan._fingerprint() != before
+
+
+def test_a_cache_that_cannot_be_made_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    monkeypatch.setenv("SPOTTER_CACHE", str(blocked / "below"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert plan.cache_dir().parent == tmp_path
