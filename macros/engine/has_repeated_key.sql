@@ -1,11 +1,8 @@
-{% macro has_repeated_key(entries) %}
-    {{- return(adapter.dispatch('has_repeated_key')(entries)) -}}
+{# Whether a JSON object names a field twice. #}
+{% macro has_repeated_key(document) %}
+    {{- return(adapter.dispatch('has_repeated_key')(document)) -}}
 {% endmacro %}
 
-{% macro duckdb__has_repeated_key(entries) %}
-    coalesce(
-        len(list_distinct(list_transform({{ entries }}, lambda entry: entry.key)))
-        != len({{ entries }}),
-        false
-    )
+{% macro duckdb__has_repeated_key(document) %}
+    coalesce(list_unique(json_keys({{ document }})) != len(json_keys({{ document }})), false)
 {% endmacro %}

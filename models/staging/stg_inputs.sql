@@ -20,38 +20,48 @@ first_completed as (
 lines as (
     select
         runs.run_id,
-        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }}
-            as task_index,
-        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }}
-            as rollout_index,
-        lines.fields
-    from {{ read_rows('inputs') }} as lines
+        lines.line,
+        {{ json_members(
+            'lines.line', ['_ng_task_index', '_ng_rollout_index', 'agent_ref']
+        ) }} as members
+    from {{ read_lines('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
+),
+
+keyed as (
+    select
+        run_id,
+        line,
+        {{ json_integer(list_item('members', 1)) }} as task_index,
+        {{ json_integer(list_item('members', 2)) }} as rollout_index,
+        {{ json_text_field(list_item('members', 3), 'name') }} as agent_name
+    from lines
 ),
 
 inputs as (
     select
-        lines.run_id,
-        lines.task_index,
-        lines.rollout_index,
-        {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }}
-            as agent_name,
+        keyed.run_id,
+        keyed.task_index,
+        keyed.rollout_index,
+        keyed.agent_name,
         case
             when first_completed.run_id is not null
                 then {{ json_without(
-                    'lines.fields', ['_ng_task_index', '_ng_rollout_index']
+                    'keyed.line', ['_ng_task_index', '_ng_rollout_index']
                 ) }}
         end as sample,
         case
             when first_completed.run_id is not null
-                then {{ content_hash('lines.fields') }}
+                then {{ content_hash('keyed.line') }}
         end as task_id,
-        lines.task_index is not null and lines.rollout_index is not null as has_key
-    from lines
+        keyed.task_index is not null
+        and keyed.rollout_index is not null
+        and not {{ has_repeated_key('keyed.line') }} as is_unambiguous
+    from keyed
     left join first_completed
-        on lines.run_id = first_completed.run_id
-        and lines.task_index = first_completed.task_index
-        and lines.rollout_index = first_completed.rollout_index
+        on keyed.run_id = first_completed.run_id
+        and keyed.task_index = first_completed.task_index
+        and keyed.rollout_index = first_completed.rollout_index
 ),
 
 checked as (
@@ -62,7 +72,7 @@ checked as (
         agent_name,
         task_id,
         sample,
-        has_key and not {{ has_non_finite('sample') }} as is_readable
+        is_unambiguous and not {{ has_non_finite('sample') }} as is_readable
     from inputs
 )
 

@@ -8,9 +8,7 @@ lines as (
     select
         file_path,
         fields,
-        {{ json_entries(
-            json_last_member(map_field('fields', 'response'), 'usage')
-        ) }} as usage
+        {{ json_last_member(map_field('fields', 'response'), 'usage') }} as usage
     from {{ read_rows('rollouts') }}
 ),
 
@@ -23,7 +21,7 @@ rollouts as (
         {{ has_field('fields', 'reward') }} as has_reward,
         {{ map_field('fields', 'reward') }} as reward_literal,
         {{ numeric_entries(map_entries('fields')) }} as own_fields,
-        {{ numeric_entries('usage') }} as usage_fields,
+        {{ numeric_entries(json_entries('usage')) }} as usage_fields,
         -- no object, or a field name twice: only Python reads that as it is meant
         fields is not null and not {{ has_repeated_key('usage') }} as is_readable
     from lines
