@@ -169,9 +169,8 @@ def _defects_logged() -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as error:
-        raise SpotterError(
-            f"not enough memory: {error}\n  what to do: give more with --memory-limit"
-        ) from error
+        first = str(error).splitlines()[0]
+        raise UsageError(f"{first}\n  what to do: give more with --memory-limit") from error
     except duckdb.Error as error:
         log = cache_dir() / "logs" / "profile.log"
         log.parent.mkdir(parents=True, exist_ok=True)

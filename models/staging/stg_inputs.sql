@@ -1,10 +1,12 @@
+{%- set indices = ['_ng_task_index', '_ng_rollout_index'] -%}
+{%- set members = json_members('lines.line', indices + ['agent_ref']) -%}
 with
 
 runs as (
     select * from {{ ref('stg_runs') }}
 ),
 
--- one row per task is kept whole: the first that has a result
+-- one line per task is kept whole: the first that has a result
 first_completed as (
     select
         run_id,
@@ -21,59 +23,37 @@ lines as (
     select
         runs.run_id,
         lines.line,
-        {{ json_members(
-            'lines.line', ['_ng_task_index', '_ng_rollout_index', 'agent_ref']
-        ) }} as members
+        {{ json_integer(list_item(members, 1)) }} as task_index,
+        {{ json_integer(list_item(members, 2)) }} as rollout_index,
+        {{ json_text_field(list_item(members, 3), 'name') }} as agent_name
     from {{ read_lines('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
 ),
 
-keyed as (
-    select
-        run_id,
-        line,
-        {{ json_integer(list_item('members', 1)) }} as task_index,
-        {{ json_integer(list_item('members', 2)) }} as rollout_index,
-        {{ json_text_field(list_item('members', 3), 'name') }} as agent_name
-    from lines
-),
-
 inputs as (
     select
-        keyed.run_id,
-        keyed.task_index,
-        keyed.rollout_index,
-        keyed.agent_name,
+        lines.run_id,
+        lines.task_index,
+        lines.rollout_index,
+        lines.agent_name,
         case
             when first_completed.run_id is not null
-                then {{ json_without(
-                    'keyed.line', ['_ng_task_index', '_ng_rollout_index']
-                ) }}
-        end as sample,
-        case
-            when first_completed.run_id is not null
-                then {{ content_hash('keyed.line') }}
+                then {{ content_hash('lines.line') }}
         end as task_id,
-        keyed.task_index is not null
-        and keyed.rollout_index is not null
-        and not {{ has_repeated_key('keyed.line') }} as is_unambiguous
-    from keyed
+        case
+            when first_completed.run_id is not null
+                then {{ json_without('lines.line', indices) }}
+        end as sample,
+        lines.task_index is not null
+        and lines.rollout_index is not null
+        and not {{ has_repeated_key('lines.line') }}
+        and (first_completed.run_id is null or not {{ has_non_finite('lines.line') }})
+            as is_readable
+    from lines
     left join first_completed
-        on keyed.run_id = first_completed.run_id
-        and keyed.task_index = first_completed.task_index
-        and keyed.rollout_index = first_completed.rollout_index
-),
-
-checked as (
-    select
-        run_id,
-        task_index,
-        rollout_index,
-        agent_name,
-        task_id,
-        sample,
-        is_unambiguous and not {{ has_non_finite('sample') }} as is_readable
-    from inputs
+        on lines.run_id = first_completed.run_id
+        and lines.task_index = first_completed.task_index
+        and lines.rollout_index = first_completed.rollout_index
 )
 
-select * from checked
+select * from inputs
