@@ -21,7 +21,8 @@ lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/sqlfluff lint --processes 2 models tests/dbt
+	mkdir -p target
+	SPOTTER_WAREHOUSE=target/lint.duckdb $(BIN)/sqlfluff lint --processes 2 models tests/dbt
 
 bench: $(INSTALLED)  ## speed and memory as ratios to a pandas script
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
@@ -34,7 +35,7 @@ docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index
 
 clean:  ## remove everything that the other targets made
 	rm -rf .venv target logs .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
-	rm -f warehouse.duckdb warehouse.duckdb.wal
+	rm -f warehouse.duckdb warehouse.duckdb.wal examples/*_reward_profiling.jsonl examples/*_agent_metrics.json
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv

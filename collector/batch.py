@@ -13,7 +13,7 @@ import duckdb
 
 from collector import lines
 from collector.artifacts import Run
-from collector.errors import FileError
+from collector.errors import FileError, LinesError
 from collector.plan import SCRATCH, Model, Plan
 
 Progress = Callable[[str], None]
@@ -37,6 +37,7 @@ class Problem:
     exit_code: int
     count: int = 0
     keys: tuple[tuple[int, int], ...] = ()
+    lines: tuple[int, ...] = ()
 
 
 @dataclass
@@ -217,12 +218,22 @@ def _check_readable(path: Path, what: str) -> None:
         with path.open("rb"):
             pass
     except FileNotFoundError as error:
-        raise FileError(f"no {what} at {path}") from error
+        hint = "\n  what to do: name them with --inputs" if "inputs" in what else ""
+        raise FileError(f"no {what} at {path}{hint}") from error
     except OSError as error:
         raise FileError(f"cannot read the {what} at {path}: {error.strerror}") from error
 
 
 def _file_problem(run: Run, error: FileError) -> Problem:
+    if isinstance(error, LinesError):
+        return Problem(
+            run=run,
+            kind="unreadable_lines",
+            message=str(error),
+            exit_code=error.exit_code,
+            count=error.count,
+            lines=tuple(error.numbers),
+        )
     return Problem(run=run, kind="unreadable_file", message=str(error), exit_code=error.exit_code)
 
 

@@ -25,7 +25,7 @@ PROFILE_OVERRIDES = {
 if TYPE_CHECKING:
     from collector.query import Mart
 
-OVERRIDES = {"profile": PROFILE_OVERRIDES}
+OVERRIDES = {"profile": PROFILE_OVERRIDES, "sql": {"warehouse": Override("--warehouse")}}
 
 app = typer.Typer(
     name="spotter",
@@ -54,7 +54,8 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 def spotter(
     *,
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Profile repeated rollouts of LLM agents, and query the results with SQL.
@@ -109,6 +110,7 @@ def profile(
     from collector import artifacts, report
     from collector.profile import BrokenRunsError, Settings
     from collector.profile import profile as profile_runs
+    from collector.terminal import Progress
 
     given = [*(paths or []), *([rollouts] if rollouts else [])]
     if not given:
@@ -117,7 +119,7 @@ def profile(
         artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
     )
     settings = Settings(warehouse.absolute(), allow_partial, memory_limit)
-    progress = report.Progress()
+    progress = Progress()
     try:
         outcome = profile_runs(runs, settings, listener=progress)
     except BrokenRunsError as error:
@@ -138,7 +140,9 @@ def profile(
 def sql(
     query: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="The query; without one, list the marts."),
+        typer.Argument(
+            show_default=False, help="The query, or - to read it; without one, list the marts."
+        ),
     ] = None,
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
@@ -152,22 +156,27 @@ def sql(
     spotter sql "select * from agent_metrics" --csv > agents.csv
     """
     from collector import query as queries
-    from collector import report
+    from collector.terminal import Progress
 
     if csv and json:
         raise UsageError("--csv or --json, not both")
-    progress = report.Progress()
+    progress = Progress()
 
     def on_wait(text: str) -> None:
         progress(0, 0, text)
 
-    if query is None:
-        marts = queries.list_marts(warehouse, on_wait=on_wait)
-        _print_marts(marts, as_json=json)
-        return
-    table = queries.run_query(warehouse, query, on_wait=on_wait)
+    try:
+        if query is None:
+            marts = queries.list_marts(warehouse, on_wait=on_wait)
+            progress.clear()
+            _print_marts(marts, as_json=json)
+            return
+        text = sys.stdin.read() if query == "-" else query
+        table = queries.run_query(warehouse, text, on_wait=on_wait)
+    finally:
+        progress.clear()
     if json:
-        _print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+        _print_json(queries.as_records(table))
     else:
         typer.echo(queries.as_csv(table) if csv else queries.as_grid(table), nl=not csv)
 
@@ -187,9 +196,9 @@ def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
 
 
 def _print_json(data: object) -> None:
-    import orjson
+    import json
 
-    typer.echo(orjson.dumps(data, default=str, option=orjson.OPT_INDENT_2).decode())
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,6 +4,7 @@ SpotterError
 ├── InvariantError   1  the data broke an invariant
 ├── UsageError       2  wrong usage or settings
 └── FileError        4  a file could not be read or written
+    └── LinesError   4  lines of a file cannot be used
 """
 
 
@@ -29,3 +30,13 @@ class FileError(SpotterError):
     """A file could not be read or written."""
 
     exit_code = 4
+
+
+class LinesError(FileError):
+    """Lines of a file cannot be used: how many, and the numbers of the first few."""
+
+    def __init__(self, message: str, *, count: int, numbers: list[int]) -> None:
+        """Keep for scripts what the message says in words."""
+        super().__init__(message)
+        self.count = count
+        self.numbers = numbers

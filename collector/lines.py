@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collector.errors import FileError
+from collector.errors import LinesError
 
 Row = dict[str, Any]
 SHOWN = 10
@@ -32,22 +32,25 @@ class BadLines:
     path: Path
     count: int = 0
     first: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
 
     def add(self, number: int, reason: str) -> None:
         """Count one more line, and keep what is wrong with it if it is among the first."""
         self.count += 1
         if len(self.first) < SHOWN:
             self.first.append(f"{self.path}:{number}: {reason}")
+            self.numbers.append(number)
 
-    def message(self) -> str:
+    def error(self) -> LinesError:
         """Say how many lines are bad, which are the first, and what to do."""
         noun = "line" if self.count == 1 else "lines"
         more = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
         shown = "\n  ".join(self.first)
-        return (
+        message = (
             f"{self.count} {noun} of {self.path} cannot be used\n  {shown}{more}\n"
             "  what to do: correct or remove them, then profile again"
         )
+        return LinesError(message, count=self.count, numbers=self.numbers)
 
 
 class _UnusableError(ValueError):
@@ -65,7 +68,7 @@ def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn
                 if not (is_torn and skip_torn):
                     bad.add(number, f"{problem}{TORN if is_torn else ''}")
     if bad.count:
-        raise FileError(bad.message())
+        raise bad.error()
 
 
 def is_torn(path: Path) -> bool:

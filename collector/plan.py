@@ -8,6 +8,7 @@ per version of the project, and the plan is kept in the user's cache.
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import io
 import os
@@ -76,7 +77,7 @@ def load_plan() -> Plan:
     path = cache_dir() / f"plan-{_fingerprint()}.json"
     try:
         return _parse(path.read_bytes())
-    except FileNotFoundError:
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # none yet, or a damaged one
         plan = _compile()
     # another process may be doing the same: the last complete file wins
     draft = path.with_suffix(f".{os.getpid()}.tmp")
@@ -95,12 +96,18 @@ def cache_dir() -> Path:
     """Return the folder for plans and dbt's log."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     chosen = Path(os.environ.get("SPOTTER_CACHE") or Path(base, "spotter"))
-    try:
+    with contextlib.suppress(OSError):
         chosen.mkdir(parents=True, exist_ok=True)
-    except OSError:  # a home that cannot be written to, as in many containers
-        chosen = Path(tempfile.gettempdir(), f"spotter-{os.getuid()}")
-        chosen.mkdir(exist_ok=True, mode=0o700)
-    return chosen
+    return chosen if os.access(chosen, os.W_OK) else _private_folder()
+
+
+@functools.cache
+def _private_folder() -> Path:
+    """Return a folder for those whose home cannot be written to, as in many containers.
+
+    It lasts as long as the process: a name that others could guess could hold their SQL.
+    """
+    return Path(tempfile.mkdtemp(prefix="spotter-"))
 
 
 def dbt_log() -> Path:

@@ -37,6 +37,7 @@ class Outcome:
     """What the marts say of the runs that were profiled."""
 
     warehouse: Path
+    is_new_warehouse: bool
     runs: list[Run]
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
@@ -45,9 +46,12 @@ class Outcome:
 class BrokenRunsError(SpotterError):
     """One or more runs cannot be profiled, so nothing was written for any."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[Problem], *, run_count: int) -> None:
         """Take what is wrong with each run; the gravest decides the exit code."""
-        super().__init__("\n".join(problem.message for problem in problems))
+        messages = [problem.message for problem in problems]
+        if run_count > 1:
+            messages.append(f"{len(problems)} of {run_count} runs are broken; nothing was written")
+        super().__init__("\n".join(messages))
         self.problems = problems
         self.exit_code = max(problem.exit_code for problem in problems)
 
@@ -77,7 +81,7 @@ def profile(
         batch = Batch(plan, connection, settings.is_partial_allowed, folder, steps)
         problems = batch.read(runs)
         if problems:
-            raise BrokenRunsError(problems)
+            raise BrokenRunsError(problems, run_count=len(runs))
         batch.match()
         return _write(plan, connection, runs, settings, steps)
 
@@ -89,6 +93,7 @@ def _write(
     settings: Settings,
     steps: Steps,
 ) -> Outcome:
+    is_new = not settings.warehouse.exists()
     with publish.drafting() as drafts:
         with warehouse.transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
@@ -97,12 +102,14 @@ def _write(
             warehouse.run_checks(connection, plan, progress=steps)
             for run in runs:
                 publish.write_run(connection, run, drafts)
-            outcome = _outcome(connection, runs, settings)
+            outcome = _outcome(connection, runs, settings, is_new=is_new)
         drafts.publish()
     return outcome
 
 
-def _outcome(connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings) -> Outcome:
+def _outcome(
+    connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings, *, is_new: bool
+) -> Outcome:
     ids = [run.run_id for run in runs]
     completion = _rows(
         connection,
@@ -117,6 +124,7 @@ def _outcome(connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: S
     )
     return Outcome(
         warehouse=settings.warehouse,
+        is_new_warehouse=is_new,
         runs=runs,
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},

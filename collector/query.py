@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError, UsageError
+from collector.terminal import printable
 from collector.warehouse import with_lock
 
 MARTS = """
@@ -51,15 +53,23 @@ def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Tabl
     with open_read_only(path, on_wait=on_wait) as connection:
         try:
             result = connection.execute(query)
+            # nothing comes back of an empty query
+            rows = result.fetchall() if result else []
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
-        return Table([column[0] for column in result.description or ()], result.fetchall())
+        names = [column[0] for column in result.description or ()] if result else []
+    if not names:
+        raise UsageError("the query has no result: write one that begins with select")
+    return Table(names, rows)
 
 
 def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
     """Return the marts of a warehouse with what their columns mean."""
     with open_read_only(path, on_wait=on_wait) as connection:
-        return [Mart(*row) for row in connection.execute(MARTS).fetchall()]
+        marts = [Mart(*row) for row in connection.execute(MARTS).fetchall()]
+    if not marts:
+        raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
+    return marts
 
 
 def open_read_only(path: Path, *, on_wait: Callable[[str], None]) -> duckdb.DuckDBPyConnection:
@@ -102,6 +112,26 @@ def as_grid(table: Table) -> str:
     return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
 
 
+def as_records(table: Table) -> list[dict[str, Any]]:
+    """Turn a table into objects that JSON can hold."""
+    repeated = sorted({name for name in table.columns if table.columns.count(name) > 1})
+    if repeated:
+        raise UsageError(f"several columns are called {', '.join(repeated)}: name them apart")
+    return [
+        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return "".join(char if char.isprintable() else " " for char in text)
+    return printable("" if value is None else str(value))

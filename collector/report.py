@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from collector.artifacts import Run
 from collector.profile import BrokenRunsError, Outcome
+from collector.terminal import printable
 
 Row = dict[str, Any]
 COUNTS = (
@@ -29,7 +29,8 @@ HEADLINE = ("reward", "input_tokens", "output_tokens", "total_tokens")
 def as_text(outcome: Outcome) -> str:
     """Describe the runs and say where everything is."""
     parts = [part for run in outcome.runs for part in _run_text(run, outcome)]
-    return "\n".join([*parts, f"Warehouse    {_short(outcome.warehouse)}"])
+    new = " (new)" if outcome.is_new_warehouse else ""
+    return "\n".join([*parts, f"Warehouse    {_short(outcome.warehouse)}{new}"])
 
 
 def as_data(outcome: Outcome) -> Row:
@@ -50,6 +51,7 @@ def problems_as_data(error: BrokenRunsError) -> Row:
                 "kind": problem.kind,
                 "count": problem.count,
                 "keys": [list(key) for key in problem.keys],
+                "lines": list(problem.lines),
                 "message": problem.message,
             }
             for problem in error.problems
@@ -61,54 +63,29 @@ def warnings(outcome: Outcome) -> Iterator[str]:
     """Say what was left out of the profile, if anything was."""
     for run in outcome.runs:
         counts = outcome.completion[run.run_id]
+        if not counts["expected_rollout_count"]:
+            yield f"{run.run_id} is empty: its inputs ask for no rollout"
         if counts["missing_rollout_count"]:
             yield (
-                f"{run.run_id} is partial: {counts['missing_rollout_count']} rollouts are missing"
-                f" and {counts['dropped_task_count']} tasks dropped. Rollouts that finish first are"
-                " usually the short ones, so these figures are biased"
+                f"{run.run_id} is partial: {_count(counts['missing_rollout_count'], 'rollout')}"
+                f" missing, {_count(counts['dropped_task_count'], 'task')} dropped. Rollouts that"
+                " finish first are usually the short ones, so these figures are biased"
             )
         if counts["skipped_value_count"]:
             yield (
-                f"{run.run_id}: {counts['skipped_value_count']} values are not finite"
-                " (NaN, Infinity or too large) and were skipped"
+                f"{run.run_id}: skipped {_count(counts['skipped_value_count'], 'value')} that are"
+                " not finite (NaN, Infinity or too large)"
             )
-
-
-class Progress:
-    """One line on a terminal that says which model is being built; nothing elsewhere."""
-
-    def __init__(self) -> None:
-        """Look whether somebody is watching."""
-        self._is_shown = sys.stderr.isatty()
-        self._last = ""
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        """Show the step; waiting is told elsewhere too, once."""
-        text = f"[{done}/{total}] {name}" if total else name
-        if self._is_shown:
-            sys.stderr.write(f"\r\x1b[K{text}")
-            sys.stderr.flush()
-        elif name.startswith("waiting") and name != self._last:
-            sys.stderr.write(f"{name}\n")
-        self._last = name
-
-    def clear(self) -> None:
-        """Leave the line empty for what follows."""
-        if self._is_shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     counts = outcome.completion[run.run_id]
-    yield f"Run          {run.run_id}"
+    failed = counts["failed_attempt_count"]
+    yield f"Run          {printable(run.run_id)}  ({_short(run.rollouts)})"
     yield (
         f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
         f" ({counts['completion_pct']:.2f}%)"
-        + (
-            f", {counts['failed_attempt_count']} failed attempts"
-            * bool(counts["failed_attempt_count"])
-        )
+        + (f", {_count(failed, 'failed attempt')}" if failed else "")
     )
     yield (
         f"Tasks        {counts['task_count']}: {counts['complete_task_count']} complete,"
@@ -122,20 +99,25 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
 
 def _agents_text(metrics: list[Row]) -> Iterator[str]:
     agents = _agents_data(metrics)
-    if not agents:
-        return
-    width = max(len(agent["agent_name"]) for agent in agents)
-    yield f"\n  {'agent':{width}}  rollouts  reward mean      std      min      max  tokens mean"
+    width = max((len(agent["agent_name"]) for agent in agents), default=0)
+    yield ""
+    if agents:
+        yield f"  {'agent':{width}}  rewards  reward mean      std      min      max  tokens mean"
     for agent in agents:
         reward = agent["metrics"].get("reward", {})
         tokens = agent["metrics"].get("total_tokens", {})
         figures = "  ".join(_figure(reward.get(stat)) for stat in ("std", "min", "max"))
         yield (
-            f"  {agent['agent_name']:{width}}  {reward.get('count', 0):8}  "
+            f"  {printable(agent['agent_name']):{width}}  {reward.get('count', 0):7}  "
             f"{_figure(reward.get('mean')):>11}  {figures}"
             f"  {_figure(tokens.get('mean'), '.1f'):>11}"
         )
-    yield ""
+    if agents:
+        yield ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _figure(value: float | None, style: str = ".4f") -> str:

@@ -78,7 +78,7 @@ def test_nemo_gyms_command_works_as_typed(workspace: Path) -> None:
         command="ng_reward_profile",
     )
     assert result.returncode == 0, result.stderr
-    assert "is partial: 1 rollouts are missing" in result.stderr
+    assert "is partial: 1 rollout missing, 0 tasks dropped" in result.stderr
     assert run.profiles()[0]["missing_num_rollouts"] == 1
 
 
@@ -176,6 +176,7 @@ def test_a_broken_batch_names_every_broken_run_and_writes_nothing(workspace: Pat
     ):
         assert text in result.stderr
     assert "good.jsonl" not in result.stderr
+    assert result.stderr.endswith("4 of 5 runs are broken; nothing was written\n")
     assert digest(workspace) == before
 
 
@@ -222,9 +223,11 @@ def test_a_line_that_cannot_be_used_is_named(
     path: Path = getattr(run, file)
     first, *rest = path.read_bytes().split(b"\n")
     path.write_bytes(b"\n".join([first, b"", bad, *rest]))
-    result = run_profile(run.rollouts, "--allow-partial", cwd=workspace)
+    result = run_profile(run.rollouts, "--allow-partial", "--json", cwd=workspace)
     assert result.returncode == 4
     assert f"{path}:3: {reason}" in result.stderr
+    (error,) = json.loads(result.stdout)["errors"]
+    assert (error["kind"], error["count"], error["lines"]) == ("unreadable_lines", 1, [3])
     assert not run.profiling.exists()
 
 

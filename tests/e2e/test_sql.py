@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.support import Profiled, key, run_command, run_profile, write_run
@@ -46,6 +49,36 @@ def test_prints_csv_and_json(profiled: Profiled) -> None:
     assert json.loads(out)[1] == {"task_index": 1, "reward_mean": 0.25}
 
 
+def test_json_holds_values_that_json_has_no_word_for(profiled: Profiled) -> None:
+    query = (
+        "select histogram(reward) as h, 1e300::double * 1e300 as infinite, date '2026-01-02' as day"
+        ", 170141183460469231731687303715884105727::hugeint as huge from rollout_infos"
+    )
+    code, out, message = ask(profiled, query, "--json")
+    assert code == 0, message
+    (row,) = json.loads(out)
+    assert row["h"] == {"0.0": 1, "0.25": 1, "0.5": 1}
+    assert (row["infinite"], row["day"], row["huge"]) == (None, "2026-01-02", 2**127 - 1)
+
+
+def test_json_refuses_columns_of_one_name(profiled: Profiled) -> None:
+    code, _, message = ask(profiled, "select 1 as a, 2 as a", "--json")
+    assert code == 2
+    assert "several columns are called a" in message
+
+
+def test_reads_the_query_from_standard_input(profiled: Profiled) -> None:
+    result = subprocess.run(
+        [str(Path(sys.executable).with_name("spotter")), "sql", "-", "+warehouse=warehouse.duckdb"],
+        cwd=profiled.rollouts.parent,
+        input="-- a comment first\nselect 7 as seven",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout.splitlines()[2] == "7", result.stderr
+
+
 def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:
     _, out, _ = ask(profiled, "--json")
     marts = {mart["name"]: mart for mart in json.loads(out)}
@@ -73,6 +106,9 @@ def test_escape_codes_do_not_reach_the_terminal(profiled: Profiled) -> None:
         "attach 'other.duckdb'",
         "set enable_external_access = true",
         "selec 1",
+        "",
+        ";",
+        "select cast(case when range > 5000 then 'x' else '1' end as int) from range(100000)",
     ],
 )
 def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None:
@@ -80,6 +116,13 @@ def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None
     assert code == 2
     assert message.startswith("error: ")
     assert not (profiled.rollouts.parent / "stolen.csv").exists()
+
+
+def test_an_empty_warehouse_is_explained(workspace: Path) -> None:
+    duckdb.connect(str(workspace / "warehouse.duckdb")).close()
+    result = run_command("spotter", "sql", cwd=workspace)
+    assert result.returncode == 4
+    assert "no marts" in result.stderr
 
 
 def test_a_missing_warehouse_is_explained(workspace: Path) -> None:

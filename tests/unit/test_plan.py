@@ -48,4 +48,16 @@ def test_a_cache_that_cannot_be_made_is_replaced(
     blocked.touch()
     monkeypatch.setenv("SPOTTER_CACHE", str(blocked / "below"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    plan._private_folder.cache_clear()
     assert plan.cache_dir().parent == tmp_path
+    assert plan.cache_dir() == plan.cache_dir()
+
+
+def test_a_damaged_plan_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = plan.load_plan()
+    monkeypatch.setenv("SPOTTER_CACHE", str(tmp_path))
+    monkeypatch.setattr(plan, "_compile", lambda: whole)
+    stored = tmp_path / f"plan-{plan._fingerprint()}.json"
+    stored.write_bytes(b'{"models": [{"na')
+    assert plan.load_plan() == whole
+    assert plan._parse(stored.read_bytes()) == whole
