@@ -64,7 +64,10 @@ def default_run_id(rollouts: Path) -> str:
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:
     """Return the rollouts files among the paths: files, directories or what a glob matched."""
     given = list(paths)
-    found = dict.fromkeys(rollouts for path in given for rollouts in _rollouts_at(path))
+    try:
+        found = dict.fromkeys(rollouts for path in given for rollouts in _rollouts_at(path))
+    except OSError as error:
+        raise FileError(f"cannot look into {error.filename}: {error.strerror}") from error
     if not found:
         named = ", ".join(str(path) for path in given)
         raise FileError(
@@ -77,7 +80,8 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 def _rollouts_at(path: Path) -> Iterator[Path]:
     if path.is_dir():
         for candidate in sorted(path.rglob("*.jsonl")):
-            if not candidate.name.endswith(NO_ROLLOUTS) and default_inputs(candidate).is_file():
+            is_run = candidate.is_file() and default_inputs(candidate).is_file()
+            if is_run and not candidate.name.endswith(NO_ROLLOUTS):
                 yield _absolute(candidate)
     elif not path.name.endswith((*NO_ROLLOUTS, ".json")):
         yield _absolute(path)
@@ -110,6 +114,8 @@ def plan_runs(
 def _refuse_shared_outputs(runs: list[Run]) -> None:
     by_output: dict[Path, Run] = {}
     for run in runs:
+        if run.inputs in (run.profiling, run.agents):
+            raise UsageError(f"{run.inputs} cannot be the inputs: the profile would overwrite it")
         other = by_output.setdefault(run.profiling, run)
         if other is not run:
             raise UsageError(
@@ -119,4 +125,8 @@ def _refuse_shared_outputs(runs: list[Run]) -> None:
 
 
 def _absolute(path: Path) -> Path:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise FileError(f"{path!a} cannot be used: its name is not UTF-8") from error
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
@@ -15,11 +16,13 @@ from collector import lines
 from collector.artifacts import Run
 from collector.errors import FileError, LinesError
 from collector.plan import SCRATCH, Model, Plan
+from collector.warehouse import OFFLINE
 
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
 ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
 UNREADABLE = "audit_lines_unreadable"
+PATTERN = re.compile(r"[*?\[\\]")
 KEEP = {
     "rollouts": lines.rollout_row,
     "inputs": lines.input_row,
@@ -47,7 +50,7 @@ class Source:
     run: Run
     rollouts: Path
     inputs: Path
-    failures: Path
+    failures: Path | None
     torn: dict[str, bool] = field(default_factory=dict)
 
 
@@ -59,6 +62,7 @@ class Batch:
     connection: duckdb.DuckDBPyConnection
     is_partial_allowed: bool
     folder: Path
+    links: Path
     progress: Progress
     sources: list[Source] = field(default_factory=list)
 
@@ -74,6 +78,7 @@ class Batch:
             self._stage()
             problems += self._rewrite_unreadable()
         if self.sources:
+            self._check_nothing_was_passed_over()
             problems += self._audit()
         return problems
 
@@ -85,10 +90,25 @@ class Batch:
     def _open(self, run: Run) -> Source:
         for path, what in ((run.rollouts, "rollouts"), (run.inputs, "materialized inputs")):
             _check_readable(path, what)
-        source = Source(run, run.rollouts, run.inputs, run.failures)
-        source.torn["rollouts"] = self.is_partial_allowed and lines.is_torn(run.rollouts)
-        source.torn["failures"] = run.failures.is_file() and lines.is_torn(run.failures)
+        source = Source(run, run.rollouts, run.inputs, None)
+        source.torn["rollouts"] = self.is_partial_allowed and self._is_torn(run.rollouts)
+        if run.failures.exists():
+            _check_readable(run.failures, "failures")
+            source.failures = run.failures
+            source.torn["failures"] = self._is_torn(run.failures)
         return source
+
+    def _is_torn(self, path: Path) -> bool:
+        """Tell whether the last line was cut short; DuckDB, which reads it, has the last word."""
+        line = lines.unfinished_line(path)
+        if line is None:
+            return False
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            return True
+        row = self.connection.execute("select json_valid(?)", [text]).fetchone()
+        return row == (False,)
 
     def _stage(self) -> None:
         self._declare()
@@ -112,11 +132,11 @@ class Batch:
                 "rollouts_path": str(source.run.rollouts),
                 "inputs_path": str(source.run.inputs),
                 "failures_path": str(source.run.failures),
-                "rollouts_file": str(source.rollouts),
-                "inputs_file": str(source.inputs),
-                "failures_file": str(source.failures),
-                "torn_rollouts_count": int(source.torn["rollouts"]),
-                "torn_failures_count": int(source.torn["failures"]),
+                "rollouts_file": self._plain_name(source.rollouts),
+                "inputs_file": self._plain_name(source.inputs),
+                "failures_file": self._plain_name(source.failures) if source.failures else "",
+                "torn_rollouts_count": int(source.torn.get("rollouts", False)),
+                "torn_failures_count": int(source.torn.get("failures", False)),
                 "is_partial_allowed": self.is_partial_allowed,
             }
             for source in self.sources
@@ -124,8 +144,17 @@ class Batch:
         self.connection.execute("set variable spotter_runs = ?", [runs])
         for kind in KEEP:
             # the null device stands in where no file exists, so that the columns are known
-            files = [*(glob_escaped(str(run[f"{kind}_file"])) for run in runs), os.devnull]
+            files = [*filter(None, (run[f"{kind}_file"] for run in runs)), os.devnull]
             self.connection.execute(f"set variable spotter_{kind}_files = ?", [files])
+
+    def _plain_name(self, path: Path) -> str:
+        """Return a name that DuckDB takes for just this file, not for a pattern."""
+        if not PATTERN.search(str(path)):
+            return str(path)
+        link = self.links / hashlib.md5(os.fsencode(path)).hexdigest()
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return str(link)
 
     def _build(self, model: Model) -> None:
         self.progress(model.name)
@@ -133,23 +162,39 @@ class Batch:
         self.connection.execute(f"create or replace {kind} {model.relation} as {model.sql}")
 
     def _rewrite_unreadable(self) -> list[Problem]:
-        """Read again, as Python would, the files with lines DuckDB could not read."""
-        rows = self._unreadable()
-        by_run = {source.run.run_id: source for source in self.sources}
+        """Read again, as Python would, the files with lines DuckDB could not read.
+
+        More than once, because only a rollout that can be read shows which input is its sample.
+        """
         failed: dict[str, Problem] = {}
-        for run_id, kind, _ in rows:
-            source = by_run[run_id]
-            try:
-                setattr(source, kind, self._rewrite(source, kind))
-            except FileError as error:
-                failed.setdefault(run_id, _file_problem(source.run, error))
-        if rows:
+        rewritten: set[tuple[str, str]] = set()
+        while rows := self._unreadable():
+            by_run = {source.run.run_id: source for source in self.sources}
+            for run_id, kind, _ in rows:
+                source = by_run[run_id]
+                path: Path = getattr(source, kind)
+                try:
+                    if (run_id, kind) in rewritten:
+                        raise FileError(f"{path} cannot be read, for a reason unknown to Spotter")
+                    setattr(source, kind, self._rewrite(source, kind))
+                except FileError as error:
+                    failed.setdefault(run_id, _file_problem(source.run, error))
+                rewritten.add((run_id, kind))
             self.sources = [s for s in self.sources if s.run.run_id not in failed]
-        if rows and self.sources:
+            if not self.sources:
+                break
             self._stage()
-            if self._unreadable():
-                raise FileError(f"lines that cannot be read: {self._unreadable()}")
         return list(failed.values())
+
+    def _check_nothing_was_passed_over(self) -> None:
+        """Make sure that every file with content gave rows, whatever its name is."""
+        for kind in ("rollouts", "inputs"):
+            query = f"select distinct run_id from {SCRATCH}.staging.stg_{kind}"
+            seen = {run_id for (run_id,) in self.connection.execute(query).fetchall()}
+            for source in self.sources:
+                path: Path = getattr(source, kind)
+                if source.run.run_id not in seen and lines.has_content(path):
+                    raise FileError(f"DuckDB read nothing of {path}")
 
     def _unreadable(self) -> list[tuple[str, str, int]]:
         """Return the run, the kind of file and how many lines of it nobody could read."""
@@ -162,8 +207,7 @@ class Batch:
         path: Path = getattr(source, kind)
         is_torn = source.torn.get(kind, False)
         lines.rewrite(path, target, keep=KEEP[kind], skip_torn=is_torn)
-        if is_torn:
-            source.torn[kind] = False
+        source.torn[kind] = False
         return target
 
     def _audit(self) -> list[Problem]:
@@ -200,7 +244,11 @@ class Batch:
 def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB in memory with the schemas that hold a batch."""
     connection = duckdb.connect(
-        config={"memory_limit": memory_limit, "temp_directory": str(temp_directory)}
+        config={
+            **OFFLINE,
+            "memory_limit": memory_limit,
+            "temp_directory": str(temp_directory),
+        }
     )
     connection.execute(f"attach ':memory:' as {SCRATCH}")
     for schema in ("staging", "audits", "intermediate"):
@@ -208,13 +256,10 @@ def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyC
     return connection
 
 
-def glob_escaped(path: str) -> str:
-    """Escape what DuckDB would take for a pattern, so that a path means just itself."""
-    return re.sub(r"([*?\[])", r"[\1]", path)
-
-
 def _check_readable(path: Path, what: str) -> None:
     try:
+        if path.exists() and not path.is_file():
+            raise FileError(f"the {what} at {path} are no regular file")
         with path.open("rb"):
             pass
     except FileNotFoundError as error:

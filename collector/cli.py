@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector import __version__
-from collector.errors import SpotterError, UsageError
+from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, to_flags
 
 PROFILE_OVERRIDES = {
@@ -22,6 +23,9 @@ PROFILE_OVERRIDES = {
     "run_id": Override("--run-id"),
     "memory_limit": Override("--memory-limit"),
 }
+INTERRUPTED = 130
+TERMINATED = 143
+
 if TYPE_CHECKING:
     from collector.query import Mart
 
@@ -39,7 +43,11 @@ app = typer.Typer(
 Warehouse = Annotated[
     Path,
     typer.Option(
-        "--warehouse", "-w", envvar="SPOTTER_WAREHOUSE", help="The DuckDB file with the marts."
+        "--warehouse",
+        "-w",
+        envvar="SPOTTER_WAREHOUSE",
+        readable=False,
+        help="The DuckDB file with the marts.",
     ),
 ]
 
@@ -70,15 +78,21 @@ def profile(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
+            readable=False,
             show_default=False,
             help="Rollouts files, or folders that hold some; other artifacts are passed over.",
         ),
     ] = None,
     *,
-    rollouts: Annotated[Path | None, typer.Option(help="The rollouts file of one run.")] = None,
+    rollouts: Annotated[
+        Path | None, typer.Option(readable=False, help="The rollouts file of one run.")
+    ] = None,
     inputs: Annotated[
         Path | None,
-        typer.Option(help="Its materialized inputs.  [default: <stem>_materialized_inputs.jsonl]"),
+        typer.Option(
+            readable=False,
+            help="Its materialized inputs.  [default: <stem>_materialized_inputs.jsonl]",
+        ),
     ] = None,
     allow_partial: Annotated[
         bool, typer.Option("--allow-partial", help="Profile what is there if rollouts are missing.")
@@ -204,12 +218,23 @@ def _print_json(data: object) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; a failure ends with its message and its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    # end in order, so that temporary files go away
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         known = OVERRIDES.get(given[0], {}) if given else {}
         app(to_flags(given, known) if known else given, prog_name="spotter")
     except SpotterError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(0)
+    except OSError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(FileError.exit_code)
+    except RuntimeError as error:  # what DuckDB makes of Ctrl-C in the middle of a query
+        if "interrupted" not in str(error).lower():
+            raise
+        sys.exit(INTERRUPTED)
 
 
 def ng_reward_profile() -> None:

@@ -22,7 +22,6 @@ Row = dict[str, Any]
 SHOWN = 10
 BOM = b"\xef\xbb\xbf"
 TAIL_BYTES = 1 << 20
-TORN = " (unfinished last line: with --allow-partial it counts as not collected)"
 
 
 @dataclass
@@ -33,6 +32,7 @@ class BadLines:
     count: int = 0
     first: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    is_torn: bool = False
 
     def add(self, number: int, reason: str) -> None:
         """Count one more line, and keep what is wrong with it if it is among the first."""
@@ -50,6 +50,10 @@ class BadLines:
             f"{self.count} {noun} of {self.path} cannot be used\n  {shown}{more}\n"
             "  what to do: correct or remove them, then profile again"
         )
+        if self.is_torn:
+            message += (
+                "\n  an unfinished last line of rollouts counts as missing with --allow-partial"
+            )
         return LinesError(message, count=self.count, numbers=self.numbers)
 
 
@@ -60,19 +64,20 @@ class _UnusableError(ValueError):
 def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn: bool) -> None:
     """Copy what is needed of each row to a file that DuckDB can read, or name every bad line."""
     bad = BadLines(source)
-    with target.open("w", encoding="ascii") as out:
+    with target.open("w", encoding="utf-8", newline="\n") as out:
         for number, line, is_torn in _numbered(source):
             try:
                 out.write(_rewritten(line, keep) + "\n")
             except _UnusableError as problem:
                 if not (is_torn and skip_torn):
-                    bad.add(number, f"{problem}{TORN if is_torn else ''}")
+                    bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
+                    bad.is_torn |= is_torn
     if bad.count:
         raise bad.error()
 
 
-def is_torn(path: Path) -> bool:
-    """Tell whether the last line was cut short: no newline ends it, and it is no JSON object."""
+def unfinished_line(path: Path) -> bytes | None:
+    """Return the last line if no newline ends it and Python cannot read it as an object."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         tail = b""
@@ -80,16 +85,20 @@ def is_torn(path: Path) -> bool:
             step = min(size, max(TAIL_BYTES, 2 * len(tail)))
             file.seek(size - step)
             tail = file.read(step)
-    last = tail.rpartition(b"\n")[2]
+    last = tail.rpartition(b"\n")[2].removeprefix(BOM)
     if not last.strip():
-        return False
+        return None
     try:
-        _row(last.removeprefix(BOM), with_indices=False)
-    except _UnusableError:
-        return True
-    except RecursionError:  # deep, but whole: only a whole text gets the parser this far
-        return False
-    return False
+        _row(last, with_indices=False)
+    except (_UnusableError, RecursionError):
+        return last
+    return None
+
+
+def has_content(path: Path) -> bool:
+    """Tell whether a file holds more than white space."""
+    with path.open("rb") as file:
+        return any(chunk.strip() for chunk in iter(lambda: file.read(TAIL_BYTES), b""))
 
 
 def rollout_row(row: Row) -> Row:
@@ -127,9 +136,11 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
 
 def _rewritten(line: bytes, keep: Callable[[Row], Row]) -> str:
     try:
-        return json.dumps(keep(_row(line)))
+        text = json.dumps(keep(_row(line)), ensure_ascii=False)
     except RecursionError as error:
         raise _UnusableError("nested too deeply") from error
+    # half of a surrogate pair is no character: DuckDB refuses it, U+FFFD stands in for it
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _row(line: bytes, *, with_indices: bool = True) -> Row:

@@ -32,10 +32,11 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
             f"unknown override {argument}\n  known here: "
             + ", ".join(f"+{name}=…" for name in sorted(known))
         )
-    value = _value(text)
     if not override.is_switch:
-        # a path is text even where YAML would read a number or a mapping
-        return [override.flag, value if isinstance(value, str) else text]
+        # a path is text, also where YAML would see a comment or a number; quotes come off
+        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+        return [override.flag, text[1:-1] if is_quoted else text]
+    value = _value(text)
     if not isinstance(value, bool):
         raise UsageError(f"{argument}: {key} is true or false")
     return [override.flag] if value else []

@@ -74,16 +74,30 @@ def profile(
     runs: list[Run], settings: Settings, *, listener: Callable[[int, int, str], None]
 ) -> Outcome:
     """Profile the runs together: every one is written, or none is."""
+    _check_places(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
     plan = load_plan()
     steps = Steps(listener, total=len(plan.models) + len(plan.checks))
-    with _defects_logged(), _scratch(settings) as (connection, folder):
-        batch = Batch(plan, connection, settings.is_partial_allowed, folder, steps)
+    with (
+        _defects_logged(),
+        _scratch(settings) as (connection, folder),
+        tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
+    ):
+        batch = Batch(
+            plan, connection, settings.is_partial_allowed, folder, Path(links), progress=steps
+        )
         problems = batch.read(runs)
         if problems:
             raise BrokenRunsError(problems, run_count=len(runs))
         batch.match()
         return _write(plan, connection, runs, settings, steps)
+
+
+def _check_places(runs: list[Run], path: Path) -> None:
+    warehouse.check_warehouse(path)
+    for run in runs:
+        if path in (run.rollouts, run.inputs, run.failures, run.profiling, run.agents):
+            raise UsageError(f"{path} cannot be the warehouse: it is a file of {run.run_id}")
 
 
 def _write(
@@ -179,6 +193,8 @@ def _defects_logged() -> Iterator[None]:
     except duckdb.OutOfMemoryException as error:
         first = str(error).splitlines()[0]
         raise UsageError(f"{first}\n  what to do: give more with --memory-limit") from error
+    except duckdb.IOException as error:
+        raise FileError(f"{str(error).splitlines()[0]}\n  nothing was written") from error
     except duckdb.Error as error:
         log = cache_dir() / "logs" / "profile.log"
         log.parent.mkdir(parents=True, exist_ok=True)

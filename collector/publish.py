@@ -28,6 +28,8 @@ class Drafts:
     def write(self, place: Path, chunks: Iterable[str]) -> None:
         """Write a draft of one file and force it to the disk."""
         draft = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        if place.exists() and not place.is_file():
+            raise FileError(f"cannot write {place}: something that is no file is in its place")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with draft.open("w", encoding="utf-8", newline="\n") as file:
@@ -41,7 +43,13 @@ class Drafts:
     def publish(self) -> None:
         """Move every draft to its place."""
         for draft, place in list(self._places.items()):
-            draft.replace(place)
+            try:
+                draft.replace(place)
+            except OSError as error:
+                raise FileError(
+                    f"the warehouse has the runs, but {place} cannot be written: {error.strerror}\n"
+                    "  what to do: make room for it and profile again"
+                ) from error
             del self._places[draft]
 
     def discard(self) -> None:

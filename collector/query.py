@@ -14,7 +14,7 @@ import duckdb
 
 from collector.errors import FileError, UsageError
 from collector.terminal import printable
-from collector.warehouse import with_lock
+from collector.warehouse import OFFLINE, check_warehouse, with_lock
 
 MARTS = """
 select
@@ -52,6 +52,7 @@ def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Tabl
     """Run one query; it can neither change the warehouse nor touch other files."""
     with open_read_only(path, on_wait=on_wait) as connection:
         try:
+            _refuse_changes(connection.extract_statements(query))
             result = connection.execute(query)
             # nothing comes back of an empty query
             rows = result.fetchall() if result else []
@@ -80,14 +81,20 @@ def open_read_only(path: Path, *, on_wait: Callable[[str], None]) -> duckdb.Duck
             " with --warehouse"
         )
 
-    def opening() -> duckdb.DuckDBPyConnection:
-        return duckdb.connect(
-            str(path),
-            read_only=True,
-            config={"enable_external_access": False, "lock_configuration": True},
-        )
+    check_warehouse(path)
+    connection = with_lock(
+        lambda: duckdb.connect(str(path), read_only=True, config=OFFLINE), path, on_wait=on_wait
+    )
+    # enable_external_access would still let a query overwrite the warehouse file itself
+    connection.execute("set disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("set lock_configuration = true")
+    return connection
 
-    return with_lock(opening, path, on_wait=on_wait)
+
+def _refuse_changes(statements: list[duckdb.Statement]) -> None:
+    for statement in statements:
+        if statement.type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise UsageError(f"only queries are allowed, not {statement.type.name.lower()}")
 
 
 def as_csv(table: Table) -> str:
@@ -101,7 +108,10 @@ def as_csv(table: Table) -> str:
 
 def as_grid(table: Table) -> str:
     """Write a table in aligned columns, without the control characters of its data."""
-    cells = [table.columns, *([_cell(value) for value in row] for row in table.rows)]
+    cells = [
+        [_cell(name) for name in table.columns],
+        *([_cell(value) for value in row] for row in table.rows),
+    ]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     texts = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -15,7 +15,7 @@ class Progress:
 
     def __init__(self) -> None:
         """Look whether somebody is watching."""
-        self._is_shown = sys.stderr.isatty()
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._last = ""
 
     def __call__(self, done: int, total: int, name: str) -> None:
@@ -24,7 +24,7 @@ class Progress:
         if self._is_shown:
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
-        elif name.startswith("waiting") and name != self._last:
+        elif sys.stderr and name.startswith("waiting") and name != self._last:
             sys.stderr.write(f"{name}\n")
         self._last = name
 

@@ -10,11 +10,16 @@ from typing import TypeVar
 
 import duckdb
 
-from collector.errors import FileError, InvariantError
+from collector.errors import FileError, InvariantError, UsageError
 from collector.plan import SCRATCH, WAREHOUSE, Column, Model, Plan
 
 T = TypeVar("T")
 LOCK_TIMEOUT_S = 300.0
+MAGIC = b"DUCK"
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
 BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 
 
@@ -30,16 +35,34 @@ def transaction(
             yield
             connection.execute("commit")
         except BaseException:
-            connection.execute("rollback")
+            # a commit that failed has ended the transaction already
+            with contextlib.suppress(duckdb.Error):
+                connection.execute("rollback")
             raise
     finally:
-        connection.execute(f"detach {WAREHOUSE}")
+        with contextlib.suppress(duckdb.Error):
+            connection.execute(f"detach {WAREHOUSE}")
 
 
 def attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Attach a warehouse file under the name the compiled SQL knows it by."""
     quoted = str(path).replace("'", "''")
-    connection.execute(f"attach '{quoted}' as {WAREHOUSE}")
+    connection.execute(f"attach '{quoted}' as {WAREHOUSE} (type duckdb)")
+
+
+def check_warehouse(path: Path) -> None:
+    """Refuse a path that DuckDB would misread, and a file that is something else."""
+    if "?" in str(path.parent) or "\\" in str(path):
+        raise UsageError(f"a warehouse cannot lie at {path}: DuckDB misreads ? and \\ in its path")
+    try:
+        with path.open("rb") as file:
+            head = file.read(12)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FileError(f"cannot open the warehouse {path}: {error.strerror}") from error
+    if head and head[8:] != MAGIC:
+        raise FileError(f"cannot open the warehouse {path}: it is no DuckDB file")
 
 
 def with_lock(
@@ -54,8 +77,8 @@ def with_lock(
     while True:
         try:
             return opening()
-        except duckdb.IOException as error:
-            if "lock" not in str(error):
+        except duckdb.Error as error:
+            if "Could not set lock" not in str(error):
                 raise FileError(f"cannot open the warehouse {path}: {error}") from error
             if time.monotonic() > deadline:
                 raise FileError(

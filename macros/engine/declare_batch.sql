@@ -49,7 +49,7 @@
             'failures_file': stem || '_failures.jsonl',
             'torn_rollouts_count': 0::bigint,
             'torn_failures_count': 0::bigint,
-            'is_partial_allowed': {{ var('allow_partial_rollouts') | as_bool }}
+            'is_partial_allowed': {{ (var('allow_partial_rollouts') | string | lower) == 'true' }}
         } order by rollouts_file)
         from runs
     );

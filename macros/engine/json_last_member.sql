@@ -15,6 +15,8 @@
         when len({{ pieces }}) = 1 then null
         when json_valid({{ tail }}) and not ends_with({{ pieces }}[-2], '\')
             then json_extract({{ tail }}, '$."{{ name }}"')
-        else json_extract({{ document }}, '$."{{ name }}"')
+        else list_filter(
+            {{ json_entries(document) }}, lambda entry: entry.key = '{{ name }}'
+        )[-1].value
     end
 {% endmacro %}

@@ -8,7 +8,9 @@
     '{' || concat_ws(
         ',',
         case
-            when not list_contains(list_transform(own_fields, lambda entry: entry.key), 'rollout_id')
+            when not list_contains(
+                list_transform(own_fields || usage_fields, lambda entry: entry.key), 'rollout_id'
+            )
                 then '"rollout_id":"' || task_index || ':' || rollout_index || '"'
         end,
         '"_ng_task_index":' || task_index,

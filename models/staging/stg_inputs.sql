@@ -25,7 +25,7 @@ lines as (
         lines.line,
         {{ json_integer(list_item(members, 1)) }} as task_index,
         {{ json_integer(list_item(members, 2)) }} as rollout_index,
-        {{ json_text_field(list_item(members, 3), 'name') }} as agent_name
+        {{ list_item(members, 3) }} as agent_ref
     from {{ read_lines('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
 ),
@@ -35,7 +35,7 @@ inputs as (
         lines.run_id,
         lines.task_index,
         lines.rollout_index,
-        lines.agent_name,
+        {{ json_text_field('lines.agent_ref', 'name') }} as agent_name,
         case
             when first_completed.run_id is not null
                 then {{ content_hash('lines.line') }}
@@ -47,6 +47,7 @@ inputs as (
         lines.task_index is not null
         and lines.rollout_index is not null
         and not {{ has_repeated_key('lines.line') }}
+        and not {{ has_repeated_key('lines.agent_ref') }}
         and (first_completed.run_id is null or not {{ has_non_finite('lines.line') }})
             as is_readable
     from lines

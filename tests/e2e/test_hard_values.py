@@ -55,6 +55,11 @@ CASES: dict[str, list[Row | bytes]] = {
         line(b'"response":{"usage":{"t":1,"t":5}}', 1),
         line(b'"response":{"usage":{"t":1},"usage":{"t":7}}', 2),
     ],
+    "repeated_usage": [
+        line(b'"response":{"usage":{"t":1},"usage":{"t":2},"x":{"usage":{"t":3}}}'),
+        line(b'"response":{"usage":{"t":1},"usage":{"t":2},"k\\"usage":1}', 1),
+    ],
+    "usage_with_rollout_id": [line(b'"response":{"usage":{"rollout_id":7}}')],
     "large_integers": [line(b'"reward":' + str(NINES).encode() + b',"u":18446744073709551615')],
     "not_finite": [
         line(b'"a":NaN,"reward":1e400,"d":2,"response":{"usage":{"t":-Infinity,"u":1}}'),
@@ -96,6 +101,11 @@ def test_the_last_of_repeated_names_wins(runs: dict[str, Profiled]) -> None:
     (profile,) = runs["repeated_names"].profiles()
     assert profile["mean/a"] == 2
     assert [info.get("t") for info in profile["rollout_infos"]] == [None, 5, 7]
+
+
+def test_the_last_usage_wins_wherever_others_hide(runs: dict[str, Profiled]) -> None:
+    (profile,) = runs["repeated_usage"].profiles()
+    assert [info["t"] for info in profile["rollout_infos"]] == [2, 2]
 
 
 def test_integers_of_any_size_stay_integers(runs: dict[str, Profiled]) -> None:
@@ -153,8 +163,9 @@ def test_a_response_of_any_shape_only_costs_its_usage(runs: dict[str, Profiled])
     assert "mean/t" not in profile
 
 
-def test_a_numeric_rollout_id_appears_once(runs: dict[str, Profiled]) -> None:
-    text = runs["own_rollout_id"].profiling.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["own_rollout_id", "usage_with_rollout_id"])
+def test_a_numeric_rollout_id_appears_once(name: str, runs: dict[str, Profiled]) -> None:
+    text = runs[name].profiling.read_text(encoding="utf-8")
     assert text.count('"rollout_id":') == 1
 
 
@@ -236,3 +247,43 @@ def test_an_unfinished_last_line_counts_as_not_collected(workspace: Path) -> Non
     (printed,) = json.loads(partial.stdout)["runs"]
     assert (printed["completed_rollout_count"], printed["missing_rollout_count"]) == (1, 1)
     assert printed["failed_attempt_count"] == 1
+
+
+def test_a_bad_line_is_not_taken_for_the_unfinished_one(workspace: Path) -> None:
+    """Python finds the last line unfinished, but DuckDB reads it: the other one is at fault."""
+    run = write_run(workspace, [], inputs=[key(0, i) for i in range(2)])
+    run.rollouts.write_bytes(line(b'"reward":1') + b"\nBAD\n" + line(b'"reward":1,"l":[1,]', 1))
+    result = run_profile(run.rollouts, "--allow-partial", cwd=workspace)
+    assert result.returncode == 4
+    assert f"{run.rollouts}:2: not JSON" in result.stderr
+
+
+def test_a_sample_shows_its_nan_only_after_its_rollout_was_read(workspace: Path) -> None:
+    run = write_run(workspace, [line(b'"a":1,"a":2')], inputs=[line(b'"q":NaN')])
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    (profile,) = run.profiles()
+    assert (profile["mean/a"], profile["sample"]["q"]) == (2, None)
+
+
+def test_half_of_a_surrogate_pair_is_replaced(workspace: Path) -> None:
+    text = b'"t":"x\\ud800y","u":"\\ud83d\\ude00"'
+    run = write_run(workspace, [line(b'"a\\udc00":1')], inputs=[line(text)])
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    (profile,) = run.profiles()
+    assert (profile["sample"]["t"], profile["sample"]["u"]) == ("x\ufffdy", "\U0001f600")
+    assert profile["mean/a\ufffd"] == 1
+
+
+def test_the_last_of_two_agent_names_counts(workspace: Path) -> None:
+    agent = b'{"agent_ref":{"name":"x","name":"y"},"_ng_task_index":0,"_ng_rollout_index":0}'
+    run = write_run(workspace, [key(0, 0, reward=1)], inputs=[agent])
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    assert [agent["agent_ref"] for agent in run.agent_metrics()] == [{"name": "y"}]
+
+
+def test_an_agent_without_numbers_is_listed(workspace: Path) -> None:
+    run = write_run(workspace, [key(0, 0)], inputs=[key(0, 0)])
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    assert run.agent_metrics() == [{"agent_ref": {"name": "agent_a"}}]

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.support import Profiled, key, run_profile, write_lines, write_run
@@ -265,6 +266,51 @@ def test_outputs_that_cannot_be_written_change_nothing(workspace: Path) -> None:
     assert digest(workspace) == before
 
 
+@pytest.mark.parametrize("name", ["a\\b[1]", "a\\*", "wh?t", "[x]\\y"])
+def test_names_that_duckdb_would_misread_are_read(name: str, workspace: Path) -> None:
+    run = simple(workspace / name, name)
+    result = run_profile(run.rollouts, "-w", "warehouse.duckdb", cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    assert run.profiles()[0]["mean/reward"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["wh?t/w.duckdb", "back\\slash.duckdb", "run.jsonl", "other.json"])
+def test_a_warehouse_has_a_file_of_its_own(name: str, workspace: Path) -> None:
+    run = simple(workspace)
+    (workspace / "other.json").write_text('{"a": 1}', encoding="ascii")
+    before = digest(workspace)
+    result = run_profile(run.rollouts, "-w", name, cwd=workspace)
+    assert result.returncode in (2, 4)
+    assert "warehouse" in result.stderr
+    assert digest(workspace) == before
+
+
+def test_an_output_place_that_is_taken_changes_nothing(workspace: Path) -> None:
+    run = simple(workspace)
+    run.agents.mkdir()
+    before = digest(workspace)
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 4
+    assert "cannot write" in result.stderr
+    assert not run.profiling.exists()
+    with duckdb.connect(str(run.warehouse), read_only=True) as connection:
+        tables = connection.execute("select count(*) from duckdb_tables()").fetchone()
+    assert tables == (0,)
+    run.warehouse.unlink()
+    assert digest(workspace) == before
+
+
+@pytest.mark.parametrize("kind", ["rollouts", "failures"])
+def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
+    run = simple(workspace)
+    path: Path = getattr(run, kind)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 4
+    assert "no regular file" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -292,7 +338,8 @@ def test_a_bad_memory_limit_is_wrong_usage(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["sp ace", "qu'ote", 'dou"ble', "ünïcode", "gl*b[1]?", "{{ 1 }}", "'; drop table runs;"]
+    "name",
+    ["sp ace", "qu'ote", 'dou"ble', "ünïcode", "gl*b[1]", "{{ 1 }}", "'; drop table runs;"],
 )
 def test_paths_mean_just_themselves(name: str, workspace: Path) -> None:
     simple(workspace / "decoy", "gl_b1x")

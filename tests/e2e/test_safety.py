@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import duckdb
+import pytest
 
-from tests.support import Profiled, key, run_profile, write_run
+from tests.support import Profiled, key, run_command, run_profile, write_run
 
 SPOTTER = str(Path(sys.executable).with_name("spotter"))
 
@@ -97,10 +98,26 @@ def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -
     ]
 
 
-def test_a_file_that_is_no_warehouse_is_refused(workspace: Path) -> None:
-    run = many(workspace, "run", tasks=1)
-    run.warehouse.write_text("not a database", encoding="ascii")
-    result = run_profile(run.rollouts, cwd=workspace)
-    assert result.returncode == 4
-    assert "cannot open the warehouse" in result.stderr
-    assert run.warehouse.read_text(encoding="ascii") == "not a database"
+@pytest.mark.parametrize("content", [b"not a database", b"12345678DUCK and nothing else"])
+def test_a_file_that_is_no_warehouse_is_refused(content: bytes, workspace: Path) -> None:
+    folder = workspace / "lock"  # a word that DuckDB's message about locks has, too
+    run = many(folder, "run", tasks=1)
+    run.warehouse.write_bytes(content)
+    for result in (
+        run_profile(run.rollouts, cwd=folder),
+        run_command("spotter", "sql", cwd=folder),
+    ):
+        assert result.returncode == 4
+        assert "cannot open the warehouse" in result.stderr
+    assert run.warehouse.read_bytes() == content
+
+
+def test_a_terminated_profile_cleans_up(workspace: Path) -> None:
+    run = many(workspace, "run", tasks=4000)
+    process = start(run)
+    while not list(workspace.glob(".warehouse.duckdb-*.tmp")) and process.poll() is None:
+        time.sleep(0.0005)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode in (143, -15)
+    assert not [path for path in workspace.iterdir() if path.name.endswith(".tmp")]

@@ -105,6 +105,9 @@ def test_escape_codes_do_not_reach_the_terminal(profiled: Profiled) -> None:
         "select * from read_text('run.jsonl')",
         "attach 'other.duckdb'",
         "set enable_external_access = true",
+        "copy (select 1) to 'warehouse.duckdb' (format csv, use_tmp_file false)",
+        "copy (select 1) to 'warehouse.duckdb.wal' (format csv)",
+        "select * from read_blob('warehouse.duckdb')",
         "selec 1",
         "",
         ";",
@@ -116,6 +119,7 @@ def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None
     assert code == 2
     assert message.startswith("error: ")
     assert not (profiled.rollouts.parent / "stolen.csv").exists()
+    assert profiled.query("select count(*) from runs") == [(1,)]
 
 
 def test_an_empty_warehouse_is_explained(workspace: Path) -> None:

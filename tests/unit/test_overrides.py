@@ -18,6 +18,7 @@ KNOWN = {"path": Override("--path"), "quick": Override("--quick", is_switch=True
         ("+path={a: b}", ["--path", "{a: b}"]),
         ("+path=a=b", ["--path", "a=b"]),
         ("+path=[", ["--path", "["]),
+        ("+path=my run #2.jsonl", ["--path", "my run #2.jsonl"]),
         ("++quick=True", ["--quick"]),
         ("+quick=false", []),
         ("--other", ["--other"]),
