@@ -94,9 +94,11 @@ def build_marts(
 ) -> None:
     """Replace the batch's rows in every mart, and refresh the export views."""
     connection.execute(f"create schema if not exists {WAREHOUSE}.exports")
+    known = _known_columns(connection)
     for model in plan.layer("marts", "exports"):
         progress(model.name)
         if model.materialized == "incremental":
+            _prepare_table(connection, model, known.get(model.name, set()))
             _replace_rows(connection, model)
         else:
             connection.execute(f"create or replace view {model.relation} as {model.sql}")
@@ -117,7 +119,6 @@ def run_checks(
 
 
 def _replace_rows(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
-    _prepare_table(connection, model)
     connection.execute(f"delete from {model.relation} where run_id in ({BATCH_RUNS})")
     names = ", ".join(_quoted(column.name) for column in model.columns)
     connection.execute(
@@ -125,9 +126,8 @@ def _replace_rows(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
     )
 
 
-def _prepare_table(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
+def _prepare_table(connection: duckdb.DuckDBPyConnection, model: Model, known: set[str]) -> None:
     """Create the mart with its contract, or add the columns a newer version brought."""
-    known = _columns(connection, model)
     if not known:
         definitions = ", ".join(_definition(column) for column in model.columns)
         connection.execute(f"create table {model.relation} ({definitions})")
@@ -139,12 +139,14 @@ def _prepare_table(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
             )
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, model: Model) -> set[str]:
+def _known_columns(connection: duckdb.DuckDBPyConnection) -> dict[str, set[str]]:
+    """Return the columns of every mart that the warehouse already has."""
     rows = connection.execute(
-        "select column_name from duckdb_columns() where database_name = ? and table_name = ?",
-        [WAREHOUSE, model.name],
+        "select table_name, list(column_name) from duckdb_columns()"
+        " where database_name = ? and schema_name = 'main' group by table_name",
+        [WAREHOUSE],
     ).fetchall()
-    return {name for (name,) in rows}
+    return {table: set(columns) for table, columns in rows}
 
 
 def _definition(column: Column) -> str:

@@ -24,7 +24,8 @@ lines as (
         agents.run_id,
         agents.agent_name,
         '{' || coalesce(statistics.members || ',', '')
-        || '"agent_ref":{"name":' || {{ json_string('agents.agent_name') }} || '}}' as line
+        || '"agent_ref":{"name":' || {{ json_string('agents.agent_name') }} || '}}'
+            as line
     from agents
     left join statistics
         on agents.run_id = statistics.run_id

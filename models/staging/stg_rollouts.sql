@@ -8,8 +8,17 @@ lines as (
     select
         file_path,
         fields,
-        {{ json_last_member(map_field('fields', 'response'), 'usage') }} as usage
+        {{ map_field('fields', 'response') }} as response,
+        {{ split_at_key(map_field('fields', 'response'), 'usage') }} as pieces
     from {{ read_rows('rollouts') }}
+),
+
+usages as (
+    select
+        file_path,
+        fields,
+        {{ json_last_member('response', 'usage', 'pieces') }} as usage
+    from lines
 ),
 
 rollouts as (
@@ -24,7 +33,7 @@ rollouts as (
         {{ numeric_entries(json_entries('usage')) }} as usage_fields,
         -- no object, or a field name twice: only Python reads that as it is meant
         fields is not null and not {{ has_repeated_key('usage') }} as is_readable
-    from lines
+    from usages
 ),
 
 keyed as (
