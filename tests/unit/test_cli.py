@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -29,6 +31,13 @@ def test_the_docs_show_the_command(command: str) -> None:
     assert f"## spotter {command}" in text
     for override in OVERRIDES.get(command, {}):
         assert f"+{override}=" in text
+
+
+def test_no_placeholder_is_left_in_the_documents() -> None:
+    for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(
+            r"[A-Z]{2,}_[A-Z]{2,}", path.read_text(encoding="utf-8").replace("SPOTTER_", "")
+        ), path
 
 
 def test_version_is_told() -> None:
