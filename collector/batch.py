@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -203,7 +202,7 @@ class Batch:
 
     def _rewrite(self, source: Source, kind: str) -> Path:
         self.progress(f"reading {kind} line by line")
-        target = Path(tempfile.mkstemp(suffix=".jsonl", prefix=f"{kind}-", dir=self.folder)[1])
+        target = self.folder / f"{len(list(self.folder.iterdir()))}-{kind}.jsonl"
         path: Path = getattr(source, kind)
         is_torn = source.torn.get(kind, False)
         lines.rewrite(path, target, keep=KEEP[kind], skip_torn=is_torn)

@@ -15,6 +15,14 @@ import duckdb
 
 ROOT = Path(__file__).parent.parent
 Row = dict[str, Any]
+MARTS = (
+    "runs",
+    "rollout_infos",
+    "rollout_metrics",
+    "task_profiles",
+    "task_metrics",
+    "agent_metrics",
+)
 
 
 @dataclass(frozen=True)

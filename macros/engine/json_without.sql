@@ -1,16 +1,16 @@
-{% macro json_without(document, names) %}
-    {{- return(adapter.dispatch('json_without')(document, names)) -}}
+{% macro json_without(entries, names) %}
+    {{- return(adapter.dispatch('json_without')(entries, names)) -}}
 {% endmacro %}
 
-{% macro duckdb__json_without(document, names) %}
+{% macro duckdb__json_without(entries, names) %}
     {#- the object as text, in its own order, without the named fields -#}
     '{' || array_to_string(
         list_transform(
             list_filter(
-                {{ json_entries(document) }},
+                {{ entries }},
                 lambda field: field.key not in ({{ "'" ~ names | join("', '") ~ "'" }})
             ),
-            lambda field: to_json(field.key)::varchar || ':' || field.value
+            lambda field: to_json(field.key)::varchar || ':' || coalesce(field.value, 'null')
         ),
         ','
     ) || '}'

@@ -1,5 +1,6 @@
 {%- set indices = ['_ng_task_index', '_ng_rollout_index'] -%}
-{%- set members = json_members('lines.line', indices + ['agent_ref']) -%}
+{%- set entries = map_entries('lines.fields') -%}
+{%- set params = json_entries(map_field('lines.fields', 'responses_create_params')) -%}
 with
 
 runs as (
@@ -22,11 +23,11 @@ first_completed as (
 lines as (
     select
         runs.run_id,
-        lines.line,
-        {{ json_integer(list_item(members, 1)) }} as task_index,
-        {{ json_integer(list_item(members, 2)) }} as rollout_index,
-        {{ list_item(members, 3) }} as agent_ref
-    from {{ read_lines('inputs') }} as lines
+        lines.fields,
+        {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
+        {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
+        {{ map_field('fields', 'agent_ref') }} as agent_ref
+    from {{ read_rows('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
 ),
 
@@ -38,23 +39,36 @@ inputs as (
         {{ json_text_field('lines.agent_ref', 'name') }} as agent_name,
         case
             when first_completed.run_id is not null
-                then {{ content_hash('lines.line') }}
+                then {{ content_hash(entries, params) }}
         end as task_id,
         case
             when first_completed.run_id is not null
-                then {{ json_without('lines.line', indices) }}
+                then {{ json_without(entries, indices) }}
         end as sample,
         lines.task_index is not null
         and lines.rollout_index is not null
-        and not {{ has_repeated_key('lines.line') }}
-        and not {{ has_repeated_key('lines.agent_ref') }}
-        and (first_completed.run_id is null or not {{ has_non_finite('lines.line') }})
-            as is_readable
+        and not case
+            when {{ mentions_twice('lines.agent_ref', 'name') }}
+                then {{ has_repeated_key('lines.agent_ref') }}
+            else false
+        end as has_clear_keys
     from lines
     left join first_completed
         on lines.run_id = first_completed.run_id
         and lines.task_index = first_completed.task_index
         and lines.rollout_index = first_completed.rollout_index
+),
+
+checked as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        agent_name,
+        task_id,
+        sample,
+        has_clear_keys and not {{ has_non_finite('sample') }} as is_readable
+    from inputs
 )
 
-select * from inputs
+select * from checked

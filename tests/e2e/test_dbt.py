@@ -13,18 +13,9 @@ import duckdb
 import pytest
 
 from tests.conftest import GOLDEN
-from tests.support import ROOT, Profiled, key, run_profile, write_lines, write_run
+from tests.support import MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
 
-MARTS = (
-    "runs",
-    "rollout_infos",
-    "rollout_metrics",
-    "task_profiles",
-    "task_metrics",
-    "agent_metrics",
-    "exports.export_reward_profiling",
-    "exports.export_agent_metrics",
-)
+TABLES = (*MARTS, "exports.export_reward_profiling", "exports.export_agent_metrics")
 ONE = [key(0, 0, q="a")]
 NAMELESS = {"_ng_task_index": 0, "_ng_rollout_index": 0}
 
@@ -77,7 +68,7 @@ def test_builds_the_same_warehouse_as_the_command(workspace: Path) -> None:
     for _ in range(2):
         built = dbt(workspace, "build", variables=pattern)
         assert built.returncode == 0, built.stdout
-    for mart in MARTS:
+    for mart in TABLES:
         expected_rows = table(workspace / "warehouse.duckdb", mart)
         assert expected_rows
         assert table(workspace / "dbt.duckdb", mart) == expected_rows, mart

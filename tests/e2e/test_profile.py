@@ -10,16 +10,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.support import Profiled, key, run_profile, write_lines, write_run
+from tests.support import MARTS, Profiled, key, run_profile, write_lines, write_run
 
-MARTS = (
-    "runs",
-    "rollout_infos",
-    "rollout_metrics",
-    "task_profiles",
-    "task_metrics",
-    "agent_metrics",
-)
 TWO = [key(0, 0, q="a"), key(0, 1, q="a")]
 ROOT_READS_EVERYTHING = os.geteuid() == 0
 
