@@ -99,7 +99,7 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
 
 def _agents_text(metrics: list[Row]) -> Iterator[str]:
     agents = _agents_data(metrics)
-    width = max((len(agent["agent_name"]) for agent in agents), default=0)
+    width = max([len("agent"), *(len(agent["agent_name"]) for agent in agents)])
     yield ""
     if agents:
         yield f"  {'agent':{width}}  rewards  reward mean      std      min      max  tokens mean"

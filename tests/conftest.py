@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import Profiled, run_profile
+from tests.support import ROOT, Profiled
 
-ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "fixtures" / "profile"
 CORPUS = ROOT.parent / "shared" / "corpus"
 
@@ -26,6 +25,3 @@ def example(workspace: Path) -> Profiled:
         if "_reward_profiling" not in path.name:
             shutil.copy(path, workspace)
     return Profiled(workspace / "workplace.jsonl")
-
-
-__all__ = ["run_profile"]
