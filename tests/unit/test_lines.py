@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from collector import lines
 from collector.errors import FileError
+from collector.profiling import lines
 from tests.support import key
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from collector import plan
+from collector.profiling import plan
 from tests.support import ROOT
 
 

@@ -88,8 +88,8 @@ def load_plan() -> Plan:
 
 def project_dir() -> Path:
     """Return the dbt project: packaged inside the wheel, or the root of the checkout."""
-    packaged = Path(__file__).parent / "dbt_project"
-    return packaged if packaged.is_dir() else Path(__file__).parent.parent
+    packaged = Path(__file__).parent.parent / "dbt_project"
+    return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent
 
 
 def cache_dir() -> Path:

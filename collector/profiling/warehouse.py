@@ -11,7 +11,7 @@ from typing import TypeVar
 import duckdb
 
 from collector.errors import FileError, InvariantError, UsageError
-from collector.plan import SCRATCH, WAREHOUSE, Column, Model, Plan
+from collector.profiling.plan import SCRATCH, WAREHOUSE, Column, Model, Plan
 
 T = TypeVar("T")
 LOCK_TIMEOUT_S = 300.0

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import Run
-from collector.profile import BrokenRunsError, Outcome
+from collector.profiling.profile import BrokenRunsError, Outcome
 from collector.terminal import printable
 
 Row = dict[str, Any]

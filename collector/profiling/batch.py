@@ -11,11 +11,11 @@ from pathlib import Path
 
 import duckdb
 
-from collector import lines
 from collector.artifacts import Run
 from collector.errors import FileError, LinesError
-from collector.plan import SCRATCH, Model, Plan
-from collector.warehouse import OFFLINE
+from collector.profiling import lines
+from collector.profiling.plan import SCRATCH, Model, Plan
+from collector.profiling.warehouse import OFFLINE
 
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed

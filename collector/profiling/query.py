@@ -13,8 +13,8 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError, UsageError
+from collector.profiling.warehouse import OFFLINE, check_warehouse, with_lock
 from collector.terminal import printable
-from collector.warehouse import OFFLINE, check_warehouse, with_lock
 
 MARTS = """
 select

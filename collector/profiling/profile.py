@@ -14,11 +14,12 @@ from typing import Any
 
 import duckdb
 
-from collector import publish, warehouse
 from collector.artifacts import Run
-from collector.batch import Batch, Problem, open_scratch
+from collector.drafts import drafting
 from collector.errors import FileError, SpotterError, UsageError
-from collector.plan import WAREHOUSE, Plan, cache_dir, load_plan
+from collector.profiling import publish, warehouse
+from collector.profiling.batch import Batch, Problem, open_scratch
+from collector.profiling.plan import WAREHOUSE, Plan, cache_dir, load_plan
 
 Row = dict[str, Any]
 
@@ -108,7 +109,7 @@ def _write(
     steps: Steps,
 ) -> Outcome:
     is_new = not settings.warehouse.exists()
-    with publish.drafting() as drafts:
+    with drafting() as drafts:
         with warehouse.transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
@@ -117,7 +118,13 @@ def _write(
             for run in runs:
                 publish.write_run(connection, run, drafts)
             outcome = _outcome(connection, runs, settings, is_new=is_new)
-        drafts.publish()
+        try:
+            drafts.publish()
+        except FileError as error:
+            raise FileError(
+                f"the warehouse has the runs, but a file is missing: {error}\n"
+                "  what to do: make room for it and profile again"
+            ) from error
     return outcome
 
 

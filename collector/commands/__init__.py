@@ -1,0 +1,1 @@
+"""The commands, one a module: parse options, call one function, print what it returns."""

@@ -1,0 +1,99 @@
+"""`spotter profile`, also `ng_reward_profile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collector.commands.common import Warehouse, print_json
+from collector.errors import UsageError
+from collector.overrides import Override
+
+OVERRIDES = {
+    "rollouts_jsonl_fpath": Override("--rollouts"),
+    "materialized_inputs_jsonl_fpath": Override("--inputs"),
+    "allow_partial_rollouts": Override("--allow-partial", is_switch=True),
+    "warehouse": Override("--warehouse"),
+    "output_dir": Override("--output-dir"),
+    "run_id": Override("--run-id"),
+    "memory_limit": Override("--memory-limit"),
+}
+
+
+def profile(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            readable=False,
+            show_default=False,
+            help="Rollouts files, or folders that hold some; other artifacts are passed over.",
+        ),
+    ] = None,
+    *,
+    rollouts: Annotated[
+        Path | None, typer.Option(readable=False, help="The rollouts file of one run.")
+    ] = None,
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            readable=False,
+            help="Its materialized inputs.  [default: <stem>_materialized_inputs.jsonl]",
+        ),
+    ] = None,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Profile what is there if rollouts are missing.")
+    ] = False,
+    warehouse: Warehouse = Path("warehouse.duckdb"),
+    output_dir: Annotated[
+        Path | None,
+        typer.Option(help="Where the output files go.  [default: beside the rollouts]"),
+    ] = None,
+    run_id: Annotated[
+        str | None, typer.Option(help="Name of the run.  [default: <stem>-<hash of the path>]")
+    ] = None,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(help="Memory for DuckDB, like 4GB.  [default: half of the machine's]"),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Profile one or more runs: rewards and other metrics per task and per agent.
+
+    Writes <stem>_reward_profiling.jsonl and <stem>_agent_metrics.json as NeMo Gym does, and the
+    marts of the warehouse. A run that was profiled before is replaced.
+
+    \b
+    spotter profile results/rollouts.jsonl
+    spotter profile results/ --allow-partial
+    spotter profile +rollouts_jsonl_fpath=results/rollouts.jsonl ++allow_partial_rollouts=True
+    """
+    from collector import artifacts
+    from collector.profiling import report
+    from collector.profiling.profile import BrokenRunsError, Settings
+    from collector.profiling.profile import profile as profile_runs
+    from collector.terminal import Progress
+
+    given = [*(paths or []), *([rollouts] if rollouts else [])]
+    if not given:
+        raise UsageError("which rollouts? Name a file or a folder: spotter profile results/")
+    runs = artifacts.plan_runs(
+        artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
+    )
+    settings = Settings(warehouse.absolute(), allow_partial, memory_limit)
+    progress = Progress()
+    try:
+        outcome = profile_runs(runs, settings, listener=progress)
+    except BrokenRunsError as error:
+        if json:
+            print_json(report.problems_as_data(error))
+        raise
+    finally:
+        progress.clear()
+    if json:
+        print_json(report.as_data(outcome))
+    else:
+        typer.echo(report.as_text(outcome))
+    for warning in report.warnings(outcome):
+        typer.echo(f"warning: {warning}", err=True)

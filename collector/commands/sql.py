@@ -1,0 +1,77 @@
+"""`spotter sql`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from collector.commands.common import Warehouse, print_json
+from collector.errors import UsageError
+from collector.overrides import Override
+
+if TYPE_CHECKING:
+    from collector.profiling.query import Mart
+
+OVERRIDES = {"warehouse": Override("--warehouse")}
+
+
+def sql(
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            show_default=False, help="The query, or - to read it; without one, list the marts."
+        ),
+    ] = None,
+    *,
+    warehouse: Warehouse = Path("warehouse.duckdb"),
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Query the warehouse, read-only; without a query, list its marts.
+
+    \b
+    spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"
+    spotter sql "select * from agent_metrics" --csv > agents.csv
+    """
+    from collector.profiling import query as queries
+    from collector.terminal import Progress
+
+    if csv and json:
+        raise UsageError("--csv or --json, not both")
+    progress = Progress()
+
+    def on_wait(text: str) -> None:
+        progress(0, 0, text)
+
+    try:
+        if query is None:
+            marts = queries.list_marts(warehouse, on_wait=on_wait)
+            progress.clear()
+            _print_marts(marts, as_json=json)
+            return
+        text = sys.stdin.read() if query == "-" else query
+        table = queries.run_query(warehouse, text, on_wait=on_wait)
+    finally:
+        progress.clear()
+    if json:
+        print_json(queries.as_records(table))
+    else:
+        typer.echo(queries.as_csv(table) if csv else queries.as_grid(table), nl=not csv)
+
+
+def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(mart) for mart in marts])
+        return
+    for mart in marts:
+        typer.echo(f"{mart.name}: {mart.description}")
+        width = max(len(column["name"]) for column in mart.columns)
+        for column in mart.columns:
+            typer.echo(
+                f"  {column['name']:{width}}  {column['type'].lower():9}  {column['meaning']}"
+            )
+        typer.echo()

@@ -1,0 +1,68 @@
+"""Write files whole or not at all: drafts first, then a rename."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from collector.errors import FileError
+
+
+class Drafts:
+    """Files that wait beside their places until everything else has succeeded."""
+
+    def __init__(self) -> None:
+        """Start without files."""
+        self._places: dict[Path, Path] = {}
+
+    @contextlib.contextmanager
+    def open(self, place: Path) -> Iterator[BinaryIO]:
+        """Give a draft of one file to write, and force it to the disk."""
+        draft = place.with_name(f".{place.name}.{os.getpid()}.tmp")
+        if place.exists() and not place.is_file():
+            raise FileError(f"cannot write {place}: something that is no file is in its place")
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with draft.open("wb") as file:
+                self._places[draft] = place
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise FileError(f"cannot write {place}: {error.strerror}") from error
+
+    def publish(self) -> None:
+        """Move every draft to its place."""
+        for draft, place in list(self._places.items()):
+            try:
+                draft.replace(place)
+                _sync_folder(place.parent)
+            except OSError as error:
+                raise FileError(f"cannot write {place}: {error.strerror}") from error
+            del self._places[draft]
+
+    def discard(self) -> None:
+        """Remove what was not published."""
+        for draft in self._places:
+            draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def drafting() -> Iterator[Drafts]:
+    """Give drafts that leave nothing behind when something fails."""
+    drafts = Drafts()
+    try:
+        yield drafts
+    finally:
+        drafts.discard()
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
