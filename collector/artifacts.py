@@ -14,6 +14,8 @@ INPUTS_SUFFIX = "_materialized_inputs.jsonl"
 FAILURES_SUFFIX = "_failures.jsonl"
 PROFILING_SUFFIX = "_reward_profiling.jsonl"
 AGENTS_SUFFIX = "_agent_metrics.json"
+AGGREGATE_SUFFIX = "_aggregate_metrics.json"
+RECORD_SUFFIX = "_run.json"
 NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
 
 
@@ -29,7 +31,7 @@ class Run:
     @property
     def failures(self) -> Path:
         """Return the file of failed attempts, which need not exist."""
-        return self.rollouts.with_name(self._stem + FAILURES_SUFFIX)
+        return beside(self.rollouts, FAILURES_SUFFIX)
 
     @property
     def profiling(self) -> Path:
@@ -51,9 +53,14 @@ def stem(rollouts: Path) -> str:
     return rollouts.name.removesuffix(".jsonl")
 
 
+def beside(rollouts: Path, suffix: str) -> Path:
+    """Return a companion of a rollouts file."""
+    return rollouts.with_name(stem(rollouts) + suffix)
+
+
 def default_inputs(rollouts: Path) -> Path:
     """Return where the materialized inputs of a rollouts file lie."""
-    return rollouts.with_name(stem(rollouts) + INPUTS_SUFFIX)
+    return beside(rollouts, INPUTS_SUFFIX)
 
 
 def default_run_id(rollouts: Path) -> str:

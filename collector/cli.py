@@ -9,13 +9,18 @@ from typing import Annotated
 import typer
 
 from collector import __version__
-from collector.commands import profile, sql
+from collector.commands import aggregate, collect, profile, sql
 from collector.errors import FileError, SpotterError
 from collector.overrides import to_flags
 
 INTERRUPTED = 130
 TERMINATED = 143
-OVERRIDES = {"profile": profile.OVERRIDES, "sql": sql.OVERRIDES}
+OVERRIDES = {
+    "collect": collect.OVERRIDES,
+    "aggregate": aggregate.OVERRIDES,
+    "profile": profile.OVERRIDES,
+    "sql": sql.OVERRIDES,
+}
 
 app = typer.Typer(
     name="spotter",
@@ -25,6 +30,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(collect.collect)
+app.command()(aggregate.aggregate)
 app.command()(profile.profile)
 app.command()(sql.sql)
 
@@ -43,10 +50,11 @@ def spotter(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Profile repeated rollouts of LLM agents, and query the results with SQL.
+    """Collect repeated rollouts of LLM agents, profile them, and query the results with SQL.
 
-    Exit codes: 0 done, 1 the data broke an invariant, 2 wrong usage, 4 a file could not be read or
-    written. NeMo Gym's +key=value overrides work as well as the flags.
+    Exit codes: 0 done, 1 the data broke an invariant, 2 wrong usage, 3 a server could not be
+    reached or answered wrongly, 4 a file could not be read or written. NeMo Gym's +key=value
+    overrides work as well as the flags.
     """
 
 
@@ -75,3 +83,13 @@ def main(arguments: list[str] | None = None) -> None:
 def ng_reward_profile() -> None:
     """Be NeMo Gym's `ng_reward_profile`: `spotter profile` under the name people know."""
     main(["profile", *sys.argv[1:]])
+
+
+def ng_collect_rollouts() -> None:
+    """Be NeMo Gym's `ng_collect_rollouts`."""
+    main(["collect", *sys.argv[1:]])
+
+
+def ng_aggregate_rollouts() -> None:
+    """Be NeMo Gym's `ng_aggregate_rollouts`."""
+    main(["aggregate", *sys.argv[1:]])

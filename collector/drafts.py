@@ -34,6 +34,10 @@ class Drafts:
         except OSError as error:
             raise FileError(f"cannot write {place}: {error.strerror}") from error
 
+    def current(self, place: Path) -> Path:
+        """Return the draft of a file, or its place if there is none."""
+        return next((draft for draft, taken in self._places.items() if taken == place), place)
+
     def publish(self) -> None:
         """Move every draft to its place."""
         for draft, place in list(self._places.items()):

@@ -3,6 +3,7 @@
 SpotterError
 ├── InvariantError   1  the data broke an invariant
 ├── UsageError       2  wrong usage or settings
+├── ServerError      3  a server could not be reached or answered wrongly
 └── FileError        4  a file could not be read or written
     └── LinesError   4  lines of a file cannot be used
 """
@@ -24,6 +25,12 @@ class UsageError(SpotterError):
     """The command was called wrongly."""
 
     exit_code = 2
+
+
+class ServerError(SpotterError):
+    """A server could not be reached or answered wrongly."""
+
+    exit_code = 3
 
 
 class FileError(SpotterError):

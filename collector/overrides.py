@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.errors import UsageError
 
+UNSET = ("null", "~")
+
 
 @dataclass(frozen=True)
 class Override:
-    """The flag that a key stands for; a switch takes no value."""
+    """The flag that a key stands for; a switch takes no value, a map also takes dotted keys."""
 
     flag: str
     is_switch: bool = False
+    is_map: bool = False
+    off: str | None = None
+    """The flag that turns a switch off."""
 
 
 def to_flags(arguments: Sequence[str], known: Mapping[str, Override]) -> list[str]:
@@ -26,26 +32,43 @@ def to_flags(arguments: Sequence[str], known: Mapping[str, Override]) -> list[st
 
 def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
     key, equals, text = argument.lstrip("+").partition("=")
-    override = known.get(key)
-    if not equals or override is None:
+    name, *path = [key] if key in known else key.split(".")
+    override = known.get(name)
+    if not equals or override is None or (path and not (override.is_map and all(path))):
         raise UsageError(
             f"unknown override {argument}\n  known here: "
             + ", ".join(f"+{name}=…" for name in sorted(known))
         )
-    if not override.is_switch:
-        # a path is text, also where YAML would see a comment or a number; quotes come off
-        is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-        return [override.flag, text[1:-1] if is_quoted else text]
+    if override.is_switch:
+        is_on = _switch(argument, key, text)
+        return [override.flag] if is_on else [override.off] if override.off else []
+    if path:
+        return [override.flag, _nested(path, text)]
+    if text in UNSET:
+        return []
+    # a path is text, also where YAML would see a comment or a number; quotes come off
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return [override.flag, text[1:-1] if is_quoted else text]
+
+
+def _switch(argument: str, key: str, text: str) -> bool:
     value = _value(text)
     if not isinstance(value, bool):
         raise UsageError(f"{argument}: {key} is true or false")
-    return [override.flag] if value else []
+    return value
+
+
+def _nested(path: list[str], text: str) -> str:
+    value = _value(text)
+    for part in reversed(path):
+        value = {part: value}
+    return json.dumps(value)
 
 
 def _value(text: str) -> object:
-    import yaml  # only for overrides: most calls have none
+    from collector import values  # only for overrides: most calls have none
 
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
+        return values.parse(text)
+    except ValueError:
         return text

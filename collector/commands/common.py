@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from collector.errors import UsageError
+from collector.overrides import Override
 
 Warehouse = Annotated[
     Path,
@@ -17,6 +20,49 @@ Warehouse = Annotated[
         help="The DuckDB file with the marts.",
     ),
 ]
+AgentUrls = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent-url",
+        metavar="NAME=URL",
+        help="Where an agent is, instead of asking the head server; may be repeated.",
+    ),
+]
+HeadHost = Annotated[str, typer.Option(help="Host of the head server.")]
+HeadPort = Annotated[int, typer.Option(help="Port of the head server.")]
+RequestTimeout = Annotated[
+    float, typer.Option(help="Seconds until a request is given up; rollouts may be long.")
+]
+CONNECTION_OVERRIDES = {
+    "agent_url": Override("--agent-url"),
+    "head_server.host": Override("--head-host"),
+    "head_server.port": Override("--head-port"),
+    "request_timeout": Override("--request-timeout"),
+}
+
+
+def parsed(name: str, texts: list[str]) -> Any:
+    """Read values as YAML; maps that are given one after the other are merged."""
+    from collector import values
+
+    result: Any = None
+    for text in texts:
+        try:
+            result = values.merged(result, values.parse(text))
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from error
+    return result
+
+
+def parsed_urls(texts: list[str]) -> dict[str, str]:
+    """Read `NAME=URL` pairs; what is wrong with one is not quoted, it may hold a password."""
+    urls: dict[str, str] = {}
+    for text in texts:
+        name, equals, url = text.partition("=")
+        if not (name and equals and url):
+            raise UsageError("--agent-url: write it like my_agent=http://127.0.0.1:8000")
+        urls[name] = url
+    return urls
 
 
 def print_json(data: object) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from collector.errors import LinesError
+from collector.jsonl import last_line
 
 Row = dict[str, Any]
 SHOWN = 10
@@ -78,14 +78,7 @@ def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn
 
 def unfinished_line(path: Path) -> bytes | None:
     """Return the last line if no newline ends it and Python cannot read it as an object."""
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        tail = b""
-        while b"\n" not in tail and len(tail) < size:
-            step = min(size, max(TAIL_BYTES, 2 * len(tail)))
-            file.seek(size - step)
-            tail = file.read(step)
-    last = tail.rpartition(b"\n")[2].removeprefix(BOM)
+    last = last_line(path).removeprefix(BOM)
     if not last.strip():
         return None
     try:

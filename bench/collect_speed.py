@@ -1,0 +1,139 @@
+"""Compare `spotter collect` with a bare aiohttp loop that writes nothing, and watch its memory."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+GOALS = {256: 0.75, 1024: 0.55, 4096: 0.4}
+ROLLOUTS = 5_000
+MEMORY_ROLLOUTS = (1_000, 50_000)
+MEMORY_GOAL_MB = 50
+REPEATS = 10
+QUESTION = "y" * 10_000
+
+
+@contextlib.contextmanager
+def server() -> Iterator[int]:
+    """Start the server in a process of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    script = Path(__file__).with_name("loopback.py")
+    process = subprocess.Popen([sys.executable, str(script), str(port)])
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.1)
+        yield port
+    finally:
+        process.kill()
+        process.wait()
+
+
+def write_tasks(path: Path, rollouts: int) -> None:
+    """Write an input file of 10 KB rows."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rollouts // REPEATS):
+            params = {"input": [{"role": "user", "content": QUESTION}]}
+            file.write(json.dumps({"id": number, "responses_create_params": params}) + "\n")
+
+
+def collect(folder: Path, port: int, *, rollouts: int, parallel: int) -> dict[str, Any]:
+    """Collect as a user would; return the command's own result and its memory."""
+    tasks = folder / "tasks.jsonl"
+    write_tasks(tasks, rollouts)
+    command = [
+        *("/usr/bin/env", str(Path(sys.executable).with_name("spotter")), "collect", "--json"),
+        *("-a", "agent", "-i", str(tasks), "-o", str(folder / "rollouts.jsonl"), "--overwrite"),
+        *("-n", str(REPEATS), "-p", str(parallel), "--disable-aggregation"),
+        *("--agent-url", f"agent=http://127.0.0.1:{port}"),
+    ]
+    code = (
+        "import resource, subprocess, sys; "
+        "done = subprocess.run(sys.argv[1:], check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command], check=True, capture_output=True, text=True
+    )
+    text, _, peak = done.stdout.strip().rpartition("\n")
+    result: dict[str, Any] = json.loads(text)
+    assert result["status"] == "complete"
+    return {**result, "memory_mb": int(peak) / 1024}
+
+
+async def bare(port: int, *, rollouts: int, parallel: int) -> float:
+    """Return the seconds a loop takes that only asks and reads."""
+    body = json.dumps({"responses_create_params": {"input": QUESTION}}).encode()
+    left = iter(range(rollouts))
+    headers = {"Content-Type": "application/json"}
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector) as session:
+
+        async def work() -> None:
+            for _ in left:
+                url = f"http://127.0.0.1:{port}/run"
+                async with session.post(url, data=body, headers=headers) as response:
+                    await response.read()
+
+        started = time.monotonic()
+        await asyncio.gather(*(work() for _ in range(parallel)))
+        return time.monotonic() - started
+
+
+def measure_speed(folder: Path, port: int, rounds: int) -> None:
+    """Print a ratio for each concurrency: the best of some rounds each."""
+    print("| at once | bare aiohttp | spotter | ratio | goal |")
+    print("| --- | --- | --- | --- | --- |")
+    for parallel, goal in GOALS.items():
+        plain, ours = [], []
+        for _ in range(rounds):
+            plain.append(asyncio.run(bare(port, rollouts=ROLLOUTS, parallel=parallel)))
+            ours.append(collect(folder, port, rollouts=ROLLOUTS, parallel=parallel)["seconds"])
+        ratio = min(plain) / min(ours)
+        rates = f"{ROLLOUTS / min(plain):.0f}/s | {ROLLOUTS / min(ours):.0f}/s"
+        print(f"| {parallel:,} | {rates} | {ratio:.2f} | {goal} |", flush=True)
+
+
+def measure_memory(folder: Path, port: int) -> None:
+    """Print the resident memory of a small and a big collection."""
+    small, big = (
+        collect(folder, port, rollouts=rollouts, parallel=256)["memory_mb"]
+        for rollouts in MEMORY_ROLLOUTS
+    )
+    print(f"\nmemory: {small:.0f} MB at {MEMORY_ROLLOUTS[0]:,} rollouts,", end=" ")
+    print(f"{big:.0f} MB at {MEMORY_ROLLOUTS[1]:,}: {big - small:+.0f} MB", end=" ")
+    print(f"(goal: below +{MEMORY_GOAL_MB})")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--skip-memory", action="store_true")
+    options = parser.parse_args()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory() as name, server() as port:
+        measure_speed(Path(name), port, options.rounds)
+        if not options.skip_memory:
+            measure_memory(Path(name), port)
+
+
+if __name__ == "__main__":
+    main()

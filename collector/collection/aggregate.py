@@ -1,0 +1,234 @@
+"""Have the agents compute their own metrics over all rollouts, and merge shards before that."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from collector.artifacts import (
+    AGGREGATE_SUFFIX,
+    FAILURES_SUFFIX,
+    INPUTS_SUFFIX,
+    NO_ROLLOUTS,
+    beside,
+)
+from collector.collection.discovery import Servers, find_servers, shown
+from collector.collection.keys import Key, key_of
+from collector.collection.problems import LineProblems
+from collector.collection.requests import AGENT
+from collector.collection.settings import AggregateSettings
+from collector.collection.sorting import Item, sorted_lines
+from collector.drafts import Drafts, drafting
+from collector.errors import FileError, InvariantError, ServerError
+from collector.gym_client import ClientError, GymClient
+from collector.jsonl import dump, parse_object
+
+Row = dict[str, Any]
+HEAVY = ("response", "responses_create_params")
+SEND_BYTES = 1 << 20
+MESSAGE_CHARACTERS = 500
+
+
+class AgentAggregate(BaseModel):
+    """What an agent answers to `/aggregate_metrics`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    agent_metrics: dict[str, Any] = {}
+    key_metrics: dict[str, Any] = {}
+    group_level_metrics: list[Any] = []
+
+
+@dataclass(frozen=True)
+class Aggregated:
+    """The agents' own metrics, and where they were written."""
+
+    path: Path
+    key_metrics: dict[str, dict[str, Any]]
+    rollout_count: int
+    merged: list[Path] = field(default_factory=list)
+
+
+async def aggregate(
+    rollouts: list[Path], output: Path, servers: Servers, client: GymClient, *, timeout: float
+) -> Aggregated:
+    """Ask each agent for its metrics and write them to one file."""
+    entries: list[Row] = []
+    count = 0
+    for name in sorted(servers.urls):
+        asked = _Asked(name, rollouts, output.parent)
+        answer = await _ask(asked, servers, client, timeout=timeout)
+        count += asked.count
+        entries.append({AGENT: {"name": name}, **answer.model_dump(mode="json")})
+    path = beside(output, AGGREGATE_SUFFIX)
+    with drafting() as drafts:
+        with drafts.open(path) as file:
+            file.write(orjson.dumps(entries, option=orjson.OPT_INDENT_2))
+        drafts.publish()
+    return Aggregated(
+        path, {entry[AGENT]["name"]: entry["key_metrics"] for entry in entries}, count
+    )
+
+
+async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
+    """Merge the rollouts of several collections into one run, and have them aggregated."""
+    output = settings.output_jsonl_fpath.absolute()
+    shards = find_shards(settings.input_glob, output)
+    merged = merge_shards(shards, output) if settings.merge_shards else []
+    rollouts = [output] if merged else shards
+    names = {_agent_of(row) for path in rollouts for _, row, _ in _rows(path)}
+    async with GymClient() as client:
+        servers = await find_servers([name for name in names if name], settings, client)
+        done = await aggregate(rollouts, output, servers, client, timeout=settings.request_timeout)
+    return Aggregated(done.path, done.key_metrics, done.rollout_count, merged)
+
+
+def find_shards(patterns: str, output: Path) -> list[Path]:
+    """Return the rollouts files that match any of the comma-separated patterns, in order."""
+    found = {
+        Path(name)
+        for pattern in patterns.split(",")
+        for name in glob.glob(pattern.strip(), recursive=True)  # noqa: PTH207 - absolute ones too
+    }
+    shards = sorted(
+        path
+        for path in found
+        if path.is_file()
+        and not path.name.endswith((*NO_ROLLOUTS, ".json"))
+        and path.absolute() != output.absolute()
+    )
+    if not shards:
+        raise FileError(f"no rollouts file matches {patterns}")
+    return shards
+
+
+def merge_shards(shards: list[Path], output: Path) -> list[Path]:
+    """Write one run from several: rollouts, and inputs and failures where they are."""
+    kinds: list[tuple[Path, list[Path], bool]] = [(output, shards, True)]
+    for suffix, is_unique in ((INPUTS_SUFFIX, True), (FAILURES_SUFFIX, False)):
+        companions = [beside(path, suffix) for path in shards]
+        found = [path for path in companions if path.is_file()]
+        # inputs of some shards only would make the others' rollouts unknown
+        if found and (suffix == FAILURES_SUFFIX or len(found) == len(shards)):
+            kinds.append((beside(output, suffix), found, is_unique))
+    with drafting() as drafts:
+        for target, sources, is_unique in kinds:
+            _merge(sources, target, drafts, is_unique=is_unique)
+        drafts.publish()
+    return [target for target, _, _ in kinds]
+
+
+def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool) -> None:
+    items = ((key, line) for path in sources for key, _, line in _rows(path))
+    repeated: list[Key] = []
+    with drafts.open(target) as file, sorted_lines(items, target.parent) as ordered:
+        last: Key | None = None
+        for key, line in ordered:
+            if is_unique and key == last:
+                repeated.append(key)
+            last = key
+            file.write(line + b"\n")
+    if repeated:
+        first = ", ".join(f"{task}:{rollout}" for task, rollout in repeated[:10])
+        raise InvariantError(
+            f"{len(repeated)} rollouts are in more than one shard, or twice in one: {first}"
+            + (" …" if len(repeated) > 10 else "")
+            + "\n  what to do: give shards task indices of their own (_ng_task_index), or take"
+            " out the shard that is there twice"
+        )
+
+
+class _Asked:
+    """The body of a request: the light parts of an agent's rollouts, in the order of their keys."""
+
+    def __init__(self, agent: str, rollouts: list[Path], folder: Path) -> None:
+        self.agent = agent
+        self.count = 0
+        self._rollouts = rollouts
+        self._folder = folder
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """Send piece by piece: millions of rollouts are never in memory at once."""
+        with sorted_lines(self._items(), self._folder) as ordered:
+            held = [b'{"verify_responses":[']
+            size = 0
+            for number, (_, line) in enumerate(ordered):
+                held.append(b"," + line if number else line)
+                size += len(line)
+                if size >= SEND_BYTES:
+                    yield b"".join(held)
+                    held, size = [], 0
+            yield b"".join([*held, b"]}"])
+
+    def _items(self) -> Iterator[Item]:
+        self.count = 0
+        for path in self._rollouts:
+            for key, row, _ in _rows(path):
+                if _agent_of(row) == self.agent:
+                    self.count += 1
+                    yield key, dump(_light(row))
+
+
+async def _ask(
+    asked: _Asked, servers: Servers, client: GymClient, *, timeout: float
+) -> AgentAggregate:
+    url = servers.urls[asked.agent]
+    url = url.copy_with(path=url.path.rstrip("/") + "/aggregate_metrics")
+    where = f"agent {asked.agent} at {shown(url)}"
+    try:
+        reply = await client.post(url, asked.body(), timeout=timeout)
+    except ClientError as error:
+        raise ServerError(servers.redactor.text(f"{where}: {error}")) from error
+    if reply.status != httpx.codes.OK:
+        text = reply.body[:4096].decode("utf-8", "replace")
+        raise ServerError(
+            f"{where} answered {reply.status}: {servers.redactor.text(text)[:MESSAGE_CHARACTERS]}"
+        )
+    try:
+        return AgentAggregate.model_validate(orjson.loads(servers.redactor.line(reply.body)))
+    except (ValidationError, orjson.JSONDecodeError) as error:
+        first = str(error).splitlines()[0]
+        raise ServerError(f"{where} does not answer with metrics: {first}") from None
+
+
+def _light(row: Row) -> Row:
+    light = {name: value for name, value in row.items() if name not in HEAVY}
+    response = row.get("response")
+    usage = response.get("usage") if isinstance(response, dict) else None
+    return light | ({"response": {"usage": usage}} if usage else {})
+
+
+def _agent_of(row: Row) -> str | None:
+    reference = row.get(AGENT)
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _rows(path: Path) -> Iterator[tuple[Key, Row, bytes]]:
+    problems = LineProblems(path)
+    for number, line in _lines(path):
+        try:
+            row = parse_object(line)
+            key = key_of(row)
+        except ValueError as error:
+            problems.add(number, str(error), "correct or remove them, or resume that collection")
+            continue
+        yield key, row, line
+    problems.raise_any()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if text := line.strip():
+                    yield number, text
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,80 @@
+"""Rollouts for people who script: rows in, results out, nothing written."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collector.checking import checked
+from collector.collection.discovery import find_servers
+from collector.collection.dispatch import Dispatcher, Policy, Stop
+from collector.collection.keys import ROLLOUT, TASK
+from collector.collection.outcomes import Answer, Failure
+from collector.collection.requests import Request, request_of
+from collector.collection.settings import DEFAULT_HEAD_PORT, Connection
+from collector.errors import UsageError
+from collector.gym_client import GymClient
+from collector.jsonl import dump, parse_object
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """A row and what became of it: an answer with its indices and agent, or a failure."""
+
+    row: Row
+    answer: Row | None
+    failure: Failure | None
+
+
+async def run_rollouts(  # noqa: PLR0913 - each can be left out
+    rows: Iterable[Row],
+    *,
+    agent_urls: Mapping[str, str] | None = None,
+    head_host: str = "127.0.0.1",
+    head_port: int = DEFAULT_HEAD_PORT,
+    parallel: int = 64,
+    request_timeout: float = 3600.0,
+    max_attempts: int = 3,
+) -> AsyncGenerator[Result, None]:
+    """Run each row on the agent it names, and yield each result as it arrives.
+
+    Rows are drawn when there is room for them, so that an endless generator will do. A row without
+    indices gets its place among the rows as its task index. A result without answer and failure is
+    one that its agent asks not to keep. Raises ServerError when an agent cannot be reached.
+    """
+    given = {
+        "agent_urls": dict(agent_urls or {}),
+        "head_host": head_host,
+        "head_port": head_port,
+        "request_timeout": request_timeout,
+    }
+    policy = Policy(parallel=parallel, request_timeout=request_timeout, max_attempts=max_attempts)
+    stop = Stop()
+    async with GymClient() as client:
+        servers = await find_servers(None, checked(Connection, given), client)
+        dispatcher = Dispatcher(servers, client, policy, stop)
+        async with contextlib.aclosing(dispatcher.run(_requests(rows))) as outcomes:
+            async for outcome in outcomes:
+                row = parse_object(outcome.request.line)
+                if isinstance(outcome, Answer):
+                    yield Result(row, parse_object(outcome.line), None)
+                elif not isinstance(outcome, Failure):
+                    yield Result(row, None, None)
+                elif outcome.is_final:
+                    yield Result(row, None, outcome)
+        if stop.error:
+            raise stop.error
+
+
+def _requests(rows: Iterable[Row]) -> Iterator[Request]:
+    for number, row in enumerate(rows):
+        try:
+            yield request_of(
+                dump({**row, TASK: row.get(TASK, number), ROLLOUT: row.get(ROLLOUT, 0)})
+            )
+        except ValueError as error:
+            raise UsageError(f"row {number} cannot be run: {error}") from error

@@ -1,0 +1,244 @@
+"""Collect a run: from settings to artifacts on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from collector.collection import record as records
+from collector.collection.aggregate import Aggregated, aggregate
+from collector.collection.discovery import Servers, find_servers
+from collector.collection.dispatch import Dispatcher, Policy, Stop
+from collector.collection.journal import Journal, Syncer
+from collector.collection.outcomes import Answer, Failure, Outcome
+from collector.collection.prepare import Files, Prepared, prepared
+from collector.collection.progress import CollectProgress
+from collector.collection.settings import CollectSettings
+from collector.collection.state import Tally, open_requests
+from collector.drafts import drafting
+from collector.errors import ServerError, SpotterError
+from collector.gym_client import GymClient
+
+SPARE_DESCRIPTORS = 128
+REFRESH_SECONDS = 0.25
+
+
+@dataclass
+class Collected:
+    """How a collection went."""
+
+    files: Files
+    expected_count: int
+    completed_count: int
+    """Rollouts that are there, also those of earlier sessions."""
+    new_count: int = 0
+    seconds: float = 0.0
+    failures: Counter[str] = field(default_factory=Counter)
+    """Failed attempts of this session, by class."""
+    given_up_count: int = 0
+    """Rollouts that failed for good, or as often as allowed."""
+    unkept_count: int = 0
+    signal: int | None = None
+    error: SpotterError | None = None
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    aggregated: Aggregated | None = None
+    aggregation_error: SpotterError | None = None
+
+    @property
+    def missing_count(self) -> int:
+        """Return how many rollouts are not there."""
+        return self.expected_count - self.completed_count
+
+    @property
+    def status(self) -> str:
+        """Say in a word how it ended."""
+        if self.signal:
+            return "interrupted"
+        if self.error:
+            return "stopped"
+        return "incomplete" if self.missing_count else "complete"
+
+
+def collect(settings: CollectSettings, progress: CollectProgress) -> Collected:
+    """Collect what the settings ask for; what was collected is on disk, whatever happens."""
+    with prepared(settings, say=progress.say, step=progress.step) as run:
+        result = asyncio.run(_Collection(settings, run, progress).collect())
+        if result.error and run.is_fresh and not (result.completed_count or result.failures):
+            run.withdraw()  # no server was ever reached: there is nothing to resume
+        return result
+
+
+class _Collection:
+    """One session of a run."""
+
+    def __init__(self, settings: CollectSettings, run: Prepared, progress: CollectProgress) -> None:
+        self._settings = settings
+        self._run = run
+        self._progress = progress
+        self._note = ""
+        self._failures: Journal | None = None
+        self._stop = Stop()
+        self.result = Collected(
+            files=run.files,
+            expected_count=run.rollout_counts.total(),
+            completed_count=run.state.done.count,
+            tallies=run.state.tallies,
+        )
+
+    async def collect(self) -> Collected:
+        result = self.result
+        async with GymClient() as client:
+            servers = await find_servers(self._run.rollout_counts, self._settings, client)
+            self._run.publish()
+            self._failures = Journal(self._run.files.failures)
+            started = time.monotonic()
+            self._progress.start(result.completed_count)
+            try:
+                await self._run_rollouts(servers, client)
+                result.error = self._stop.error
+            finally:
+                self._progress.clear()
+                self._finish()
+                result.seconds = time.monotonic() - started
+            if result.signal is None and result.error is None:
+                await self._aggregate(servers, client)
+        return result
+
+    async def _run_rollouts(self, servers: Servers, client: GymClient) -> None:
+        assert self._failures
+        state, settings = self._run.state, self._settings
+        policy = Policy(
+            parallel=_affordable(settings.num_samples_in_parallel, self._progress),
+            request_timeout=settings.request_timeout,
+            max_attempts=settings.max_attempts,
+        )
+        dispatcher = Dispatcher(
+            servers, client, policy, self._stop, has_success=state.done.count > 0
+        )
+        requests = open_requests(self._run.files.inputs, state, settings.max_attempts)
+        syncer = Syncer([self._run.journal, self._failures])
+        helpers = [
+            asyncio.create_task(helper)
+            for helper in (syncer.run(), self._refresh(), self._end_grace(dispatcher))
+        ]
+        try:
+            with self._signals(dispatcher):
+                async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
+                    async for outcome in outcomes:
+                        self._keep(outcome)
+                        syncer.note()
+                        if helpers[0].done():
+                            helpers[0].result()  # the disk failed
+        finally:
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.wait(helpers)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Write an outcome down, and count it."""
+        assert self._failures
+        result, request = self.result, outcome.request
+        if isinstance(outcome, Answer):
+            if not self._run.state.done.add(request.key):
+                return
+            self._run.journal.append(outcome.line)
+            self._run.state.tally(request.agent).add(outcome.row)
+            result.completed_count += 1
+            result.new_count += 1
+        elif isinstance(outcome, Failure):
+            self._failures.append(outcome.line)
+            result.failures[outcome.kind] += 1
+            result.given_up_count += outcome.is_final
+        else:
+            result.unkept_count += 1
+
+    async def _refresh(self) -> None:
+        while True:
+            self._progress.show(
+                done=self.result.completed_count,
+                expected=self.result.expected_count,
+                failures=self.result.failures,
+                tallies=self.result.tallies,
+                note=self._note,
+            )
+            await asyncio.sleep(REFRESH_SECONDS)
+
+    async def _end_grace(self, dispatcher: Dispatcher) -> None:
+        await self._stop.wait()
+        await asyncio.sleep(self._settings.grace_period)
+        dispatcher.abandon()
+
+    @contextlib.contextmanager
+    def _signals(self, dispatcher: Dispatcher) -> Iterator[None]:
+        """Finish what is in flight on the first signal, stop at once on the second."""
+        loop = asyncio.get_running_loop()
+
+        def handle(number: int) -> None:
+            if self.result.signal is not None:
+                dispatcher.abandon()
+                return
+            self.result.signal = number
+            self._stop.ask()
+            self._note = "stopping"
+            self._progress.say(
+                f"stopping: waiting up to {self._settings.grace_period:g} s for rollouts in flight;"
+                " once more stops at once"
+            )
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, handle, number)
+        try:
+            yield
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    def _finish(self) -> None:
+        """Force everything to the disk and note how the session ended."""
+        assert self._failures
+        self._failures.close()
+        if self._failures.is_empty():
+            self._run.files.failures.unlink(missing_ok=True)
+        self._run.journal.sync()
+        self._run.record.end(self.result.status, self.result.completed_count)
+        with drafting() as drafts:
+            records.save_record(self._run.files.record, self._run.record, drafts)
+            drafts.publish()
+
+    async def _aggregate(self, servers: Servers, client: GymClient) -> None:
+        if self._settings.disable_aggregation or not self.result.completed_count:
+            return
+        self._progress.step("asking the agents for their own metrics")
+        try:
+            self.result.aggregated = await aggregate(
+                [self._run.files.rollouts],
+                self._run.files.rollouts,
+                servers,
+                client,
+                timeout=self._settings.request_timeout,
+            )
+        except ServerError as error:
+            self.result.aggregation_error = error
+        finally:
+            self._progress.clear()
+
+
+def _affordable(parallel: int, progress: CollectProgress) -> int:
+    """Allow this process as many connections as are wanted, or say how many it gets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = parallel + SPARE_DESCRIPTORS
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        if limit < wanted:
+            parallel = max(1, limit - SPARE_DESCRIPTORS)
+            progress.say(
+                f"warning: this system allows {limit} open files, so {parallel} rollouts at once"
+            )
+    return parallel

@@ -1,0 +1,127 @@
+"""Find the agent servers: given by URL, or asked of the head server."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+from collector import values
+from collector.collection.secrets import Redactor, secret_fields
+from collector.collection.settings import Connection
+from collector.errors import ServerError, UsageError
+from collector.gym_client import ClientError, GymClient
+
+HEAD_SECONDS = 10.0
+AGENTS = "responses_api_agents"
+ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104 - what a server listens on, not us
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Where the agents are, and what must not be written anywhere."""
+
+    urls: dict[str, httpx.URL]
+    redactor: Redactor
+
+
+async def find_servers(
+    names: Iterable[str] | None, connection: Connection, client: GymClient
+) -> Servers:
+    """Return the address of every named agent, or say which are unknown.
+
+    Without names, those that are given, or else all that the head server knows.
+    """
+    urls = {name: _given_url(name, url) for name, url in connection.agent_urls.items()}
+    secrets = [url.password for url in urls.values() if url.password]
+    wanted = sorted(set(urls if names is None else names))
+    if all(name in urls for name in wanted) and (urls or names is not None):
+        return Servers({name: urls[name] for name in wanted}, Redactor(secrets))
+    config = await _head_config(connection, client)
+    secrets += [value for _, value in secret_fields(config) if isinstance(value, str)]
+    known = {
+        name: server[AGENTS]
+        for name, server in config.items()
+        if isinstance(server, dict) and AGENTS in server
+    }
+    for name in wanted:
+        if name not in urls and name not in known:
+            raise unknown_agent(name, [*known, *urls])
+    found = {
+        name: urls.get(name) or _agent_url(name, known[name], connection)
+        for name in wanted or known
+    }
+    return Servers(found, Redactor(secrets))
+
+
+def shown(url: httpx.URL) -> str:
+    """Return a URL without the password it may have."""
+    return str(url.copy_with(username=None, password=None) if url.userinfo else url)
+
+
+def _given_url(name: str, text: str) -> httpx.URL:
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, TypeError) as error:
+        raise UsageError(f"--agent-url {name}: not a URL") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise UsageError(f"--agent-url {name}: write it like {name}=http://127.0.0.1:8000")
+    return url
+
+
+async def _head_config(connection: Connection, client: GymClient) -> dict[str, Any]:
+    url = httpx.URL(
+        scheme="http",
+        host=connection.head_host,
+        port=connection.head_port,
+        path="/global_config_dict_yaml",
+    )
+    advice = "\n  what to do: start the servers, or name agents with --agent-url NAME=http://…"
+    try:
+        reply = await client.get(url, timeout=HEAD_SECONDS)
+    except ClientError as error:
+        raise ServerError(f"no head server at {url}: {error}{advice}") from error
+    if reply.status != httpx.codes.OK:
+        raise ServerError(f"the head server answered {reply.status} at {url}{advice}")
+    # the config holds API keys in clear, so that no part of it is ever quoted
+    try:
+        text = orjson.loads(reply.body)
+        config = values.parse(text) if isinstance(text, str) else None
+    except ValueError:
+        config = None
+    if not isinstance(config, dict):
+        raise ServerError(f"{url} does not answer with a JSON string that holds a YAML map{advice}")
+    return config
+
+
+def _agent_url(name: str, implementations: Any, connection: Connection) -> httpx.URL:
+    settings = (
+        next(iter(implementations.values()))
+        if isinstance(implementations, dict) and len(implementations) == 1
+        else None
+    )
+    host = settings.get("host") if isinstance(settings, dict) else None
+    port = settings.get("port") if isinstance(settings, dict) else None
+    if isinstance(port, str) and port.isdigit():
+        port = int(port)
+    if not isinstance(host, str) or "${" in host or not isinstance(port, int):
+        raise ServerError(
+            f"the head server's config has no host and port for agent {name}\n"
+            f"  what to do: give its address with --agent-url {name}=http://HOST:PORT"
+        )
+    # what a server listens on everywhere is found where the head server is
+    return httpx.URL(
+        scheme="http", host=connection.head_host if host in ANY_HOST else host, port=port
+    )
+
+
+def unknown_agent(name: str, known: Iterable[str]) -> UsageError:
+    """Say which agents there are, and which of them was probably meant."""
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    guess = f"; did you mean {close[0]}?" if close else ""
+    return UsageError(f"unknown agent {name}{guess}\n  known agents: {', '.join(known) or 'none'}")

@@ -1,0 +1,261 @@
+"""Run rollouts on agent servers: bounded workers over a lazy stream, with retries."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import email.utils
+import random
+import time
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import dataclass, replace
+
+import httpx
+
+from collector.collection import outcomes
+from collector.collection.discovery import Servers, shown, unknown_agent
+from collector.collection.outcomes import Answer, Failure, Outcome
+from collector.collection.requests import Request
+from collector.errors import ServerError
+from collector.gym_client import ClientError, GymClient, NotSentError, Reply
+
+RAMP_WORKERS = 32
+RAMP_SECONDS = 0.01
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+LONGEST_REFUSED_PAUSE = 3.0
+TOO_MANY_REQUESTS = 429
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How many at once, and how long to insist."""
+
+    parallel: int = 64
+    request_timeout: float = 3600.0
+    max_attempts: int = 3
+    # a server that was never there is a mistake, one that vanished may be restarting
+    patience_at_start: float = 5.0
+    patience: float = 120.0
+    hopeless_after: int = 50
+    """Rollouts that fail without a single success before the rest is spared."""
+
+
+class Stop:
+    """Asks a collection to end: draw no more, let what is in flight finish."""
+
+    def __init__(self) -> None:
+        """Start running."""
+        self._is_asked = asyncio.Event()
+        self.error: ServerError | None = None
+
+    @property
+    def is_asked(self) -> bool:
+        """Tell whether the collection is to end."""
+        return self._is_asked.is_set()
+
+    def ask(self, error: ServerError | None = None) -> None:
+        """Ask, perhaps because of an error."""
+        self.error = self.error or error
+        self._is_asked.set()
+
+    async def wait(self) -> None:
+        """Wait until asked."""
+        await self._is_asked.wait()
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait a while; tell whether to go on."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._is_asked.wait(), seconds)
+        return not self.is_asked
+
+
+class Dispatcher:
+    """Runs a stream of rollouts and yields every outcome as it arrives."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        client: GymClient,
+        policy: Policy,
+        stop: Stop,
+        *,
+        has_success: bool = False,
+    ) -> None:
+        """Get everything ready; nothing is sent yet."""
+        self._urls = {name: _run_url(url) for name, url in servers.urls.items()}
+        self._redactor = servers.redactor
+        self._client = client
+        self._policy = policy
+        self._stop = stop
+        self._watches = {name: _Watch() for name in servers.urls}
+        self._has_success = has_success
+        self._hopeless = 0
+        self._source: Iterator[Request] = iter(())
+        self._workers: asyncio.Task[None] | None = None
+        # bounded, so that a slow disk slows the servers down instead of filling the memory
+        self._outcomes: asyncio.Queue[Outcome | None] = asyncio.Queue(maxsize=policy.parallel)
+
+    async def run(self, requests: Iterator[Request]) -> AsyncGenerator[Outcome, None]:
+        """Yield the outcome of every attempt; the last one of a rollout is final."""
+        self._source = requests
+        workers = asyncio.create_task(self._run_workers())
+        workers.add_done_callback(self._wake)
+        self._workers = workers
+        try:
+            while not (workers.done() and self._outcomes.empty()):
+                outcome = await self._outcomes.get()
+                if outcome is not None:
+                    yield outcome
+            if not workers.cancelled():
+                await workers
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            workers.cancel()
+            await asyncio.wait([workers])
+
+    def abandon(self) -> None:
+        """Give up what is in flight."""
+        self._stop.ask()
+        if self._workers:
+            self._workers.cancel()
+
+    def _wake(self, _: object) -> None:
+        with contextlib.suppress(asyncio.QueueFull):  # then the reader is awake
+            self._outcomes.put_nowait(None)
+
+    async def _run_workers(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(self._policy.parallel):
+                if number % RAMP_WORKERS == RAMP_WORKERS - 1:
+                    await asyncio.sleep(RAMP_SECONDS)
+                request = self._draw()
+                if request is None:
+                    break
+                group.create_task(self._work(request))
+
+    def _draw(self) -> Request | None:
+        request = None if self._stop.is_asked else next(self._source, None)
+        if request is not None and request.agent not in self._urls:
+            raise unknown_agent(request.agent, self._urls)
+        return request
+
+    async def _work(self, first: Request) -> None:
+        request: Request | None = first
+        while request is not None:
+            await self._run_rollout(request)
+            request = self._draw()
+
+    async def _run_rollout(self, request: Request) -> None:
+        while True:
+            outcome = await self._attempt(request)
+            if outcome is None:
+                return  # asked to stop before anything was sent
+            is_last = request.attempt + 1 >= self._policy.max_attempts
+            if isinstance(outcome, Failure):
+                is_final = is_last or not outcome.is_worth_retrying
+                outcome = replace(outcome, is_final=is_final)
+                self._note_failure(outcome)
+            else:
+                self._has_success |= isinstance(outcome, Answer)
+            await self._outcomes.put(outcome)
+            if not isinstance(outcome, Failure) or outcome.is_final:
+                return
+            request = request.again()
+            if not await self._stop.pause(_pause(request.attempt)):
+                return
+
+    async def _attempt(self, request: Request) -> Outcome | None:
+        """Send until there is an answer or something was lost; refusals and 429 do not count."""
+        refusals = 0
+        limited_until = time.monotonic() + self._policy.request_timeout
+        while True:
+            try:
+                reply = await self._client.post(
+                    self._urls[request.agent],
+                    request.body,
+                    timeout=self._policy.request_timeout,
+                )
+            except NotSentError as error:
+                refusals += 1
+                if not await self._wait_for_server(request.agent, error, refusals):
+                    return None
+                continue
+            except ClientError as error:
+                self._watches[request.agent].note_answer()
+                return outcomes.of_error(request, error, self._redactor)
+            self._watches[request.agent].note_answer()
+            left = limited_until - time.monotonic()
+            if reply.status != TOO_MANY_REQUESTS or left <= 0:
+                return outcomes.of_reply(request, reply, self._redactor)
+            refusals += 1
+            if not await self._stop.pause(min(left, _retry_after(reply) or _pause(refusals))):
+                return None
+
+    async def _wait_for_server(self, agent: str, error: NotSentError, refusals: int) -> bool:
+        watch = self._watches[agent]
+        patience = self._policy.patience if watch.was_seen else self._policy.patience_at_start
+        if watch.note_refusal() > patience:
+            self._stop.ask(
+                ServerError(
+                    f"agent {agent} cannot be reached at {shown(self._urls[agent])}: {error}"
+                    + (f"\n  it was waited for {patience:g} s" if watch.was_seen else "")
+                )
+            )
+        return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, _pause(refusals)))
+
+    def _note_failure(self, failure: Failure) -> None:
+        if not failure.is_final or self._has_success:
+            return
+        self._hopeless += 1
+        if self._hopeless >= self._policy.hopeless_after:
+            self._stop.ask(
+                ServerError(
+                    f"the first {self._hopeless} rollouts all failed, so the rest was not tried\n"
+                    f"  the last one ({failure.kind}): {failure.message[:500]}"
+                )
+            )
+
+
+class _Watch:
+    """Whether a server answers, and since when it does not."""
+
+    def __init__(self) -> None:
+        self.was_seen = False
+        self._down_since: float | None = None
+
+    def note_answer(self) -> None:
+        self.was_seen = True
+        self._down_since = None
+
+    def note_refusal(self) -> float:
+        """Return for how long the server has been away."""
+        now = time.monotonic()
+        if self._down_since is None:
+            self._down_since = now
+        return now - self._down_since
+
+
+def _run_url(url: httpx.URL) -> httpx.URL:
+    return url.copy_with(path=url.path.rstrip("/") + "/run")
+
+
+def _pause(count: int) -> float:
+    """Return how long to wait before trying again: longer each time, and never in step."""
+    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(count - 1, 16))
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+
+def _retry_after(reply: Reply) -> float | None:
+    """Return how long the server asks to wait: seconds, or until a date."""
+    text: str = reply.headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    if text.isdigit():
+        return float(text)
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, moment.timestamp() - time.time())

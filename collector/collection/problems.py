@@ -1,0 +1,70 @@
+"""Lines of a file that cannot be used: all of them, by what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from collector.errors import LinesError
+
+SINGLY = 100
+SHOWN_RANGES = 1000
+SHOWN_REASONS = 20
+
+
+class LineProblems:
+    """What is wrong with a file, by reason, with every line it is wrong in."""
+
+    def __init__(self, path: Path) -> None:
+        """Start without a problem."""
+        self.path = path
+        self._numbers: dict[str, list[int]] = {}
+        self._hints: dict[str, None] = {}
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any."""
+        return bool(self._numbers)
+
+    def add(self, number: int, reason: str, hint: str = "") -> None:
+        """Note a line."""
+        self._numbers.setdefault(reason, []).append(number)
+        if hint:
+            self._hints[hint] = None
+
+    def raise_any(self) -> None:
+        """Name every line, if there is one."""
+        if not self:
+            return
+        numbers = sorted({number for found in self._numbers.values() for number in found})
+        noun = "line" if len(numbers) == 1 else "lines"
+        reasons = [
+            f"{reason} (line {listed(found)})" for reason, found in list(self._numbers.items())
+        ]
+        if len(reasons) > SHOWN_REASONS:
+            rest = f"… and {len(reasons) - SHOWN_REASONS} more reasons; all lines: "
+            reasons = [*reasons[:SHOWN_REASONS], rest + listed(numbers)]
+        hints = [f"what to do: {hint}" for hint in self._hints]
+        message = f"{len(numbers)} {noun} of {self.path} cannot be used"
+        raise LinesError(
+            "\n  ".join([message, *reasons, *hints]), count=len(numbers), numbers=numbers
+        )
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Name every number: one by one while they are few, then as ranges."""
+    given = list(numbers)
+    if len(given) <= SINGLY:
+        return ", ".join(map(str, given))
+    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in _ranges(given)]
+    more = f", … and {len(ranges) - SHOWN_RANGES} more" if len(ranges) > SHOWN_RANGES else ""
+    return ", ".join(ranges[:SHOWN_RANGES]) + more
+
+
+def _ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number != last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last

@@ -1,0 +1,138 @@
+"""Tell how a collection went: for people on a terminal, as JSON for scripts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from collector.collection.aggregate import Aggregated
+from collector.collection.collect import Collected
+from collector.collection.progress import counted, duration
+from collector.collection.state import Tally
+from collector.terminal import printable
+
+
+def as_text(result: Collected) -> str:
+    """Describe the run, and say what to do next."""
+    return "\n".join([*_counts(result), "", *_files(result), *_next_step(result)])
+
+
+def as_data(result: Collected) -> dict[str, Any]:
+    """Return the same as plain data."""
+    aggregated = result.aggregated
+    return {
+        "status": result.status,
+        "expected_rollout_count": result.expected_count,
+        "completed_rollout_count": result.completed_count,
+        "missing_rollout_count": result.missing_count,
+        "new_rollout_count": result.new_count,
+        "given_up_rollout_count": result.given_up_count,
+        "unkept_rollout_count": result.unkept_count,
+        "failed_attempts": dict(result.failures),
+        "seconds": round(result.seconds, 3),
+        "agents": [
+            {"agent_name": name, "rollout_count": tally.count, "reward_mean": tally.mean}
+            for name, tally in sorted(result.tallies.items())
+        ],
+        "rollouts": str(result.files.rollouts),
+        "inputs": str(result.files.inputs),
+        "failures": str(result.files.failures) if result.files.failures.exists() else None,
+        "record": str(result.files.record),
+        "aggregate_metrics": str(aggregated.path) if aggregated else None,
+        "key_metrics": aggregated.key_metrics if aggregated else None,
+        "error": str(result.error) if result.error else None,
+        "aggregation_error": str(result.aggregation_error) if result.aggregation_error else None,
+    }
+
+
+def aggregated_as_text(result: Aggregated) -> str:
+    """Describe what the agents computed."""
+    merged = [f"Merged       {_short(path)}" for path in result.merged]
+    return "\n".join([*_key_metrics(result), *merged, f"Aggregate    {_short(result.path)}"])
+
+
+def aggregated_as_data(result: Aggregated) -> dict[str, Any]:
+    """Return the same as plain data."""
+    return {
+        "aggregate_metrics": str(result.path),
+        "rollout_count": result.rollout_count,
+        "key_metrics": result.key_metrics,
+        "merged": [str(path) for path in result.merged],
+    }
+
+
+def _counts(result: Collected) -> Iterator[str]:
+    share = 100 * result.completed_count / result.expected_count
+    speed = f", {result.new_count / result.seconds:.1f}/s" if result.new_count else ""
+    yield f"Rollouts     {result.completed_count:,}/{result.expected_count:,} ({share:.2f}%)"
+    yield f"This time    {result.new_count:,} in {duration(result.seconds)}{speed}"
+    if result.failures:
+        total = result.failures.total()
+        yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
+    if result.given_up_count:
+        yield f"             {result.given_up_count:,} rollouts were given up"
+    if result.unkept_count:
+        yield f"             {result.unkept_count:,} rollouts were not kept, as their agents asked"
+    yield from _agents(result.tallies, is_provisional=result.missing_count > 0)
+    if result.aggregated:
+        yield from _key_metrics(result.aggregated)
+
+
+def _agents(tallies: dict[str, Tally], *, is_provisional: bool) -> Iterator[str]:
+    width = max([len("agent"), *(len(name) for name in tallies)])
+    yield ""
+    if tallies:
+        yield f"  {'agent':{width}}  rollouts  reward mean"
+    for name, tally in sorted(tallies.items()):
+        mean = "–" if tally.mean is None else f"{tally.mean:.4f}"
+        note = "  (provisional)" if is_provisional else ""
+        yield f"  {printable(name):{width}}  {tally.count:8,}  {mean:>11}{note}"
+
+
+def _key_metrics(result: Aggregated) -> Iterator[str]:
+    for name, metrics in sorted(result.key_metrics.items()):
+        yield ""
+        yield (
+            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts:"
+            if len(result.key_metrics) == 1
+            else f"  {printable(name)} reports:"
+        )
+        width = max([0, *(len(metric) for metric in metrics)])
+        for metric, value in metrics.items():
+            yield f"    {printable(metric):{width}}  {_figure(value)}"
+    yield ""
+
+
+def _figure(value: object) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else printable(str(value))[:80]
+
+
+def _files(result: Collected) -> Iterator[str]:
+    files = result.files
+    yield f"Rollouts     {_short(files.rollouts)}"
+    yield f"Inputs       {_short(files.inputs)}"
+    if files.failures.exists():
+        yield f"Failures     {_short(files.failures)}"
+    yield f"Record       {_short(files.record)}"
+    if result.aggregated:
+        yield f"Aggregate    {_short(result.aggregated.path)}"
+
+
+def _next_step(result: Collected) -> Iterator[str]:
+    path = shlex.quote(str(_short(result.files.rollouts)))
+    yield ""
+    if result.missing_count:
+        yield "To go on, give the same command again with --resume."
+        if result.given_up_count:
+            yield "Rollouts that are out of attempts need a higher --max-attempts as well."
+        if result.completed_count:
+            yield f"To profile what is there: spotter profile {path} --allow-partial"
+    else:
+        yield f"To profile them: spotter profile {path}"
+
+
+def _short(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(os.getcwd()) else path  # noqa: PTH109

@@ -1,0 +1,72 @@
+"""One rollout to run: what is sent, and what is stamped on the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from collector.collection.keys import ROLLOUT, TASK, Key, key_of
+from collector.jsonl import dump, parse_object
+
+Row = dict[str, Any]
+AGENT = "agent_ref"
+ATTEMPT = "_ng_attempt_index"
+CARRIED = (TASK, ROLLOUT, AGENT, "skills_ref", "_ng_rollout_id", ATTEMPT)
+ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A materialized row that is to be run."""
+
+    key: Key
+    agent: str
+    stamps: Row
+    """The fields of the row that its answer gets."""
+    attempt: int
+    """How many attempts failed before."""
+    line: bytes
+    """The row as it was materialized."""
+
+    @property
+    def body(self) -> bytes:
+        """Return what is sent; a retried row carries its attempt number."""
+        if ATTEMPT not in self.stamps:
+            return self.line
+        return stamped(self.line, parse_object(self.line), {ATTEMPT: self.stamps[ATTEMPT]})
+
+    def again(self) -> Request:
+        """Return the next attempt of the same rollout."""
+        return _numbered(self, self.attempt + 1)
+
+
+def request_of(line: bytes, *, attempt: int = 0) -> Request:
+    """Read a materialized row; raise ValueError if it cannot be run."""
+    row = parse_object(line)
+    key = key_of(row)
+    reference = row.get(AGENT)
+    name = reference.get("name") if isinstance(reference, dict) else None
+    if not isinstance(name, str) or not name:
+        raise ValueError("no agent_ref with a name")
+    stamps = {field: row[field] for field in CARRIED if field in row}
+    request = Request(key=key, agent=name, stamps=stamps, attempt=attempt, line=line)
+    return _numbered(request, attempt) if attempt else request
+
+
+def stamped(text: bytes, row: Row, stamps: Row) -> bytes:
+    """Return a row with more fields as one line, unchanged where it can be.
+
+    What a server wrote is copied, not written anew: numbers keep every digit.
+    """
+    new = {name: value for name, value in stamps.items() if not _same(row.get(name, ABSENT), value)}
+    if b"\n" in text or b"\r" in text or not row or any(name in row for name in new):
+        return dump({**row, **new})
+    return text.strip()[:-1] + b"," + dump(new)[1:] if new else text.strip()
+
+
+def _numbered(request: Request, attempt: int) -> Request:
+    return replace(request, attempt=attempt, stamps={**request.stamps, ATTEMPT: attempt})
+
+
+def _same(left: object, right: object) -> bool:
+    return type(left) is type(right) and left == right

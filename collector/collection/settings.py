@@ -1,0 +1,93 @@
+"""The settings of a collection, checked where they come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    StrictBool,
+)
+
+from collector.artifacts import NO_ROLLOUTS
+from collector.collection.materialize import Recipe
+from collector.collection.prompts import Prompt
+from collector.collection.secrets import secret_fields
+
+DEFAULT_HEAD_PORT = 11000
+Repeats = Annotated[int, Field(ge=1, strict=True)]
+
+
+def _is_rollouts_path(path: Path) -> Path:
+    if path.suffix != ".jsonl" or path.name.endswith(NO_ROLLOUTS):
+        raise ValueError(
+            f"{path} cannot be a rollouts file: its name must end in .jsonl, and not in "
+            + ", ".join(NO_ROLLOUTS)
+        )
+    return path
+
+
+def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
+    for name, _ in secret_fields(params):
+        raise ValueError(
+            f"{name} looks like a secret, and would be written into every materialized row:"
+            " give it to the model server instead"
+        )
+    return params
+
+
+class Connection(BaseModel):
+    """How servers are found and talked to."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    head_host: str = "127.0.0.1"
+    head_port: Annotated[int, Field(ge=1, le=65535)] = DEFAULT_HEAD_PORT
+    agent_urls: dict[str, str] = {}
+    request_timeout: PositiveFloat = 3600.0
+
+
+class AggregateSettings(Connection):
+    """Everything that `spotter aggregate` can be told."""
+
+    input_glob: Annotated[str, Field(min_length=1)]
+    output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
+    merge_shards: StrictBool = True
+
+
+class CollectSettings(Connection):
+    """Everything that `spotter collect` can be told."""
+
+    input_jsonl_fpath: Path
+    output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
+    agent_name: Annotated[str, Field(min_length=1)] | None = None
+    limit: NonNegativeInt | None = None
+    num_repeats: Repeats | Annotated[dict[str, Repeats], Field(min_length=1)] | None = None
+    num_repeats_add_seed: StrictBool = False
+    responses_create_params: Annotated[dict[str, Any], AfterValidator(_is_without_secrets)] = {}
+    prompt_config: Path | None = None
+    num_samples_in_parallel: PositiveInt = 64
+    max_attempts: PositiveInt = 3
+    grace_period: NonNegativeFloat = 30.0
+    resume_from_cache: StrictBool = False
+    overwrite: StrictBool = False
+    disable_aggregation: StrictBool = False
+
+    def recipe(self, prompt: Prompt | None) -> Recipe:
+        """Return what decides how input rows become rows to run."""
+        return Recipe(
+            agent_name=self.agent_name,
+            limit=self.limit,
+            num_repeats=1 if self.num_repeats is None else self.num_repeats,
+            num_repeats_add_seed=self.num_repeats_add_seed,
+            responses_create_params=self.responses_create_params,
+            prompt=prompt,
+        )

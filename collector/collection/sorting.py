@@ -1,0 +1,60 @@
+"""Sort more lines than fit into memory: sorted chunks on disk, merged."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import struct
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from collector.collection.keys import Key
+from collector.errors import FileError
+
+CHUNK_BYTES = 64 << 20
+HEAD = struct.Struct(">QQQ")
+Item = tuple[Key, bytes]
+
+
+@contextlib.contextmanager
+def sorted_lines(
+    items: Iterable[Item], folder: Path, *, chunk_bytes: int = CHUNK_BYTES
+) -> Iterator[Iterator[Item]]:
+    """Give the items in the order of their keys; what does not fit waits in the folder."""
+    with contextlib.ExitStack() as files:
+        chunks: list[Iterator[Item]] = []
+        held: list[Item] = []
+        size = 0
+        for item in items:
+            held.append(item)
+            size += len(item[1])
+            if size >= chunk_bytes:
+                chunks.append(_spilled(held, files, folder))
+                held, size = [], 0
+        held.sort(key=_key)
+        yield heapq.merge(*chunks, held, key=_key)
+
+
+def _key(item: Item) -> Key:
+    return item[0]
+
+
+def _spilled(items: list[Item], files: contextlib.ExitStack, folder: Path) -> Iterator[Item]:
+    items.sort(key=_key)
+    try:
+        file = files.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 - the stack closes it
+        for (task, rollout), line in items:
+            file.write(HEAD.pack(task, rollout, len(line)))
+            file.write(line)
+        file.seek(0)
+    except OSError as error:
+        raise FileError(f"cannot sort in {folder}: {error.strerror}") from error
+    return _read_back(file)
+
+
+def _read_back(file: BinaryIO) -> Iterator[Item]:
+    while head := file.read(HEAD.size):
+        task, rollout, length = HEAD.unpack(head)
+        yield (task, rollout), file.read(length)

@@ -1,0 +1,167 @@
+"""What the artifacts of an unfinished run say: what is done, what failed how often."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collector.collection.keys import Key, Keys, key_of
+from collector.collection.outcomes import FAILURE_TERMINAL
+from collector.collection.problems import LineProblems, listed
+from collector.collection.requests import AGENT, Request, request_of
+from collector.errors import FileError, InvariantError
+from collector.jsonl import parse_object
+
+Row = dict[str, Any]
+SHOWN = 10
+Listener = Callable[[str], None]
+
+
+@dataclass
+class Tally:
+    """Rollouts and rewards of one agent so far."""
+
+    count: int = 0
+    reward_count: int = 0
+    reward_sum: float = 0.0
+
+    @property
+    def mean(self) -> float | None:
+        """Return the mean reward so far."""
+        return self.reward_sum / self.reward_count if self.reward_count else None
+
+    def add(self, row: Row) -> None:
+        """Count a rollout."""
+        self.count += 1
+        reward = row.get("reward")
+        if isinstance(reward, (int, float)):
+            self.reward_count += 1
+            self.reward_sum += reward
+
+
+@dataclass
+class State:
+    """How far a run has come."""
+
+    done: Keys = field(default_factory=Keys)
+    attempts: Counter[Key] = field(default_factory=Counter)
+    terminal: set[Key] = field(default_factory=set)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+
+    def tally(self, agent: str) -> Tally:
+        """Return the counts of an agent."""
+        return self.tallies.setdefault(agent, Tally())
+
+    def is_open(self, key: Key, max_attempts: int) -> bool:
+        """Tell whether a rollout is still to be run."""
+        if key in self.done or key in self.terminal:
+            return False
+        return self.attempts.get(key, 0) < max_attempts
+
+
+@dataclass
+class Expected:
+    """What the materialized inputs ask for."""
+
+    sha256: str
+    keys: Keys
+    rollout_counts: Counter[str]
+
+
+def read_inputs(path: Path, listener: Listener) -> Expected:
+    """Read the materialized inputs, or name every line that cannot be run."""
+    digest = hashlib.sha256()
+    keys = Keys()
+    counts: Counter[str] = Counter()
+    problems = LineProblems(path)
+    for number, line in _lines(path, listener):
+        digest.update(line)
+        if not line.strip():
+            continue
+        try:
+            request = request_of(line.strip())
+        except ValueError as error:
+            problems.add(number, str(error))
+            continue
+        if not keys.add(request.key):
+            problems.add(number, f"{_shown(request.key)} is there already")
+        counts[request.agent] += 1
+    problems.raise_any()
+    return Expected(digest.hexdigest(), keys, counts)
+
+
+def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Listener) -> State:
+    """Read what was collected, or name every line that cannot be used."""
+    state = State()
+    repeated: list[int] = []
+    unknown: list[int] = []
+    for number, row, key in _rows(rollouts, listener):
+        if key not in expected.keys:
+            unknown.append(number)
+        elif not state.done.add(key):
+            repeated.append(number)
+        reference = row.get(AGENT)
+        name = reference.get("name") if isinstance(reference, dict) else None
+        state.tally(str(name)).add(row)
+    for numbers, what in (
+        (repeated, "repeat a rollout that is there already"),
+        (unknown, "are of rollouts that the materialized inputs do not ask for"),
+    ):
+        if numbers:
+            raise InvariantError(
+                f"{len(numbers)} lines of {rollouts} {what}: line {listed(numbers)}\n"
+                "  what to do: remove them, or collect anew with --overwrite"
+            )
+    if failures.exists():
+        for _, row, key in _rows(failures, listener):
+            state.attempts[key] += 1
+            if row.get(FAILURE_TERMINAL):
+                state.terminal.add(key)
+    return state
+
+
+def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
+    """Return the rollouts that are still to be run, one at a time, in the order of the file."""
+    with inputs.open("rb") as file:
+        for line in file:
+            text = line.strip()
+            if not text:
+                continue
+            request = request_of(text)
+            if state.is_open(request.key, max_attempts):
+                attempt = state.attempts.get(request.key, 0)
+                yield request_of(text, attempt=attempt) if attempt else request
+
+
+def _rows(path: Path, listener: Listener) -> Iterator[tuple[int, Row, Key]]:
+    problems = LineProblems(path)
+    for number, line in _lines(path, listener):
+        if not line.strip():
+            continue
+        try:
+            row = parse_object(line)
+            key = key_of(row)
+        except ValueError as error:
+            problems.add(number, str(error), "correct or remove them, then resume")
+            continue
+        yield number, row, key
+    problems.raise_any()
+
+
+def _lines(path: Path, listener: Listener) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if number % 1000 == 0:
+                    listener(f"reading {path.name}: {number:,} lines")
+                yield number, line
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _shown(key: Key) -> str:
+    return f"{key[0]}:{key[1]}"

@@ -1,0 +1,80 @@
+"""`spotter aggregate`, also `ng_aggregate_rollouts`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from collector.commands.common import (
+    CONNECTION_OVERRIDES,
+    AgentUrls,
+    HeadHost,
+    HeadPort,
+    RequestTimeout,
+    parsed_urls,
+    print_json,
+)
+from collector.overrides import Override
+
+OVERRIDES = {
+    "input_glob": Override("--input-glob"),
+    "output_jsonl_fpath": Override("--output-jsonl-fpath"),
+    "merge_shards": Override("--merge-shards", is_switch=True, off="--no-merge-shards"),
+    **CONNECTION_OVERRIDES,
+}
+
+
+def aggregate(
+    *,
+    input_glob: Annotated[
+        str,
+        typer.Option(
+            "--input-glob", "--input", "-i", help="Rollouts files: patterns with commas between."
+        ),
+    ],
+    output_jsonl_fpath: Annotated[
+        Path,
+        typer.Option("--output-jsonl-fpath", "--output", "-o", help="The merged rollouts file."),
+    ],
+    merge_shards: Annotated[
+        bool,
+        typer.Option("--merge-shards/--no-merge-shards", help="Write the merged rollouts file."),
+    ] = True,
+    agent_url: AgentUrls = None,
+    head_host: HeadHost = "127.0.0.1",
+    head_port: HeadPort = 11000,
+    request_timeout: RequestTimeout = 3600.0,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Merge shards of rollouts, and have the agents compute their own metrics over all of them.
+
+    Writes <output>.jsonl sorted by key, its materialized inputs if every shard has some, and
+    <output>_aggregate_metrics.json.
+
+    \b
+    spotter aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
+    spotter aggregate '+input_glob=a/*.jsonl,b/*.jsonl' +output_jsonl_fpath=all.jsonl
+    """
+    import asyncio
+
+    from collector.checking import checked
+    from collector.collection import report
+    from collector.collection.aggregate import aggregate_shards
+    from collector.collection.settings import AggregateSettings
+
+    given: dict[str, Any] = {
+        "input_glob": input_glob,
+        "output_jsonl_fpath": output_jsonl_fpath,
+        "merge_shards": merge_shards,
+        "agent_urls": parsed_urls(agent_url or []),
+        "head_host": head_host,
+        "head_port": head_port,
+        "request_timeout": request_timeout,
+    }
+    result = asyncio.run(aggregate_shards(checked(AggregateSettings, given)))
+    if json:
+        print_json(report.aggregated_as_data(result))
+    else:
+        typer.echo(report.aggregated_as_text(result))

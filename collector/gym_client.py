@@ -1,0 +1,167 @@
+"""Talk HTTP to NeMo Gym style servers: no cookies, no proxies, errors that tell what was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+
+CONNECT_SECONDS = 10.0
+# servers close idle connections after 30 s: a request sent into that moment would be lost
+IDLE_SECONDS = 15.0
+KEEPALIVE_SECONDS = 60
+# with its encoding named, httpx does not look for it in every request
+HEADERS = httpx.Headers(
+    {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+    },
+    encoding="ascii",
+)
+
+
+class ClientError(Exception):
+    """A request without a usable answer; the text says why."""
+
+
+class NotSentError(ClientError):
+    """The server was not reached, so nothing happened there."""
+
+
+class LostError(ClientError):
+    """The connection broke after sending: the server may still be working on it."""
+
+
+class GarbledError(ClientError):
+    """The answer is no HTTP."""
+
+
+class TooSlowError(ClientError):
+    """The answer did not come in time."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a server answered."""
+
+    status: int
+    headers: httpx.Headers
+    body: bytes
+
+
+class GymClient:
+    """A client for many requests at once.
+
+    It calls the transport itself: `httpx.AsyncClient` keeps cookies and replays them, also to
+    other ports, and its layers cost half as much time again as the request.
+    """
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        """Use the given transport; tests bring their own."""
+        self._transport = transport or AiohttpTransport(client=_session, trust_env=False)
+
+    async def __aenter__(self) -> GymClient:
+        """Start."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close all connections."""
+        await self._transport.aclose()
+
+    async def get(self, url: httpx.URL, *, timeout: float) -> Reply:
+        """Ask for something."""
+        return await self._send(httpx.Request("GET", url, headers=HEADERS), timeout)
+
+    async def post(
+        self, url: httpx.URL, content: bytes | AsyncIterable[bytes], *, timeout: float
+    ) -> Reply:
+        """Send JSON and wait for the answer."""
+        return await self._send(
+            httpx.Request("POST", url, headers=HEADERS, content=content), timeout
+        )
+
+    async def _send(self, request: httpx.Request, timeout: float) -> Reply:
+        request.extensions["timeout"] = {"connect": CONNECT_SECONDS}
+        try:
+            async with asyncio.timeout(timeout):
+                response = await self._transport.handle_async_request(request)
+                try:
+                    body = await _read(response)
+                finally:
+                    await response.aclose()
+        except TimeoutError as error:
+            raise _timed_out(error, timeout) from error
+        except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise _told_apart(error) from error
+        except (ValueError, aiohttp.http_exceptions.HttpProcessingError) as error:
+            raise GarbledError(_reason(error)) from error
+        return Reply(response.status_code, response.headers, body)
+
+
+async def _read(response: httpx.Response) -> bytes:
+    if any(name.lower() == b"content-encoding" for name, _ in response.headers.raw):
+        return await response.aread()
+    # past httpx's decoders, which cost as much as sending the request
+    assert isinstance(response.stream, httpx.AsyncByteStream)
+    return b"".join([chunk async for chunk in response.stream])
+
+
+def _session() -> aiohttp.ClientSession:
+    connector = aiohttp.TCPConnector(
+        limit=0, keepalive_timeout=IDLE_SECONDS, socket_factory=_keepalive_socket
+    )
+    return aiohttp.ClientSession(
+        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False
+    )
+
+
+def _keepalive_socket(address: Any) -> socket.socket:
+    """Open a socket that notices a peer that vanished: rollouts may take an hour."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option in ("TCP_KEEPIDLE", "TCP_KEEPINTVL"):
+        if hasattr(socket, option):  # not everywhere
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), KEEPALIVE_SECONDS)
+    return made
+
+
+def _timed_out(error: TimeoutError, timeout: float) -> ClientError:
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return NotSentError(f"no connection within {CONNECT_SECONDS:g} s")
+    return TooSlowError(f"no answer within {timeout:g} s")
+
+
+def _told_apart(error: Exception) -> ClientError:
+    # the transport calls refused and dropped connections alike: only the cause tells
+    cause = error.__cause__ if isinstance(error, httpx.HTTPError) else error
+    if isinstance(cause, (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError)):
+        return NotSentError(_reason(cause))
+    if isinstance(error, (httpx.ConnectError, httpx.UnsupportedProtocol)) and not isinstance(
+        cause, aiohttp.ClientOSError
+    ):
+        return NotSentError(_reason(error))
+    if isinstance(cause, aiohttp.ClientResponseError):
+        return GarbledError(_reason(cause))
+    if isinstance(error, (httpx.DecodingError, httpx.RemoteProtocolError)):
+        return GarbledError(_reason(error))
+    return LostError(_reason(cause or error))
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientResponseError):  # its text has the URL, perhaps a password
+        return " ".join(error.message.split())
+    return str(error) or type(error).__name__
