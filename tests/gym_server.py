@@ -56,6 +56,8 @@ class Gym:
             return web.json_response(
                 answer(row, self.options.padding), headers={"Set-Cookie": "session=1; Path=/"}
             )
+        if move == "leak":
+            return web.json_response({**answer(row, 0), "echo": f"the key is {SECRET}"})
         if move.isdigit():
             headers = {"Retry-After": "0"} if move == "429" else {}
             text = json.dumps(f"it broke; Authorization: Bearer {SECRET}; {json.dumps(row)}")

@@ -48,14 +48,17 @@ async def find_servers(
         for name, server in config.items()
         if isinstance(server, dict) and AGENTS in server
     }
+    located = {name: _agent_url(server, connection) for name, server in known.items()}
+    found = {name: url for name, url in located.items() if url} | urls
     for name in wanted:
-        if name not in urls and name not in known:
+        if name not in known and name not in urls:
             raise unknown_agent(name, [*known, *urls])
-    found = {
-        name: urls.get(name) or _agent_url(name, known[name], connection)
-        for name in wanted or known
-    }
-    return Servers(found, Redactor(secrets))
+        if name not in found:
+            raise ServerError(
+                f"the head server's config has no host and port for agent {name}\n"
+                f"  what to do: give its address with --agent-url {name}=http://HOST:PORT"
+            )
+    return Servers({name: found[name] for name in wanted or found}, Redactor(secrets))
 
 
 def shown(url: httpx.URL) -> str:
@@ -98,25 +101,17 @@ async def _head_config(connection: Connection, client: GymClient) -> dict[str, A
     return config
 
 
-def _agent_url(name: str, implementations: Any, connection: Connection) -> httpx.URL:
-    settings = (
-        next(iter(implementations.values()))
-        if isinstance(implementations, dict) and len(implementations) == 1
-        else None
-    )
+def _agent_url(implementations: Any, connection: Connection) -> httpx.URL | None:
+    if not isinstance(implementations, dict) or len(implementations) != 1:
+        return None
+    (settings,) = implementations.values()
     host = settings.get("host") if isinstance(settings, dict) else None
     port = settings.get("port") if isinstance(settings, dict) else None
-    if isinstance(port, str) and port.isdigit():
-        port = int(port)
-    if not isinstance(host, str) or "${" in host or not isinstance(port, int):
-        raise ServerError(
-            f"the head server's config has no host and port for agent {name}\n"
-            f"  what to do: give its address with --agent-url {name}=http://HOST:PORT"
-        )
+    if not isinstance(host, str) or "${" in host or not str(port).isdigit():
+        return None
     # what a server listens on everywhere is found where the head server is
-    return httpx.URL(
-        scheme="http", host=connection.head_host if host in ANY_HOST else host, port=port
-    )
+    found = connection.head_host if host in ANY_HOST else host
+    return httpx.URL(scheme="http", host=found, port=int(str(port)))
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> UsageError:

@@ -5,7 +5,13 @@ import pytest
 from collector.errors import UsageError
 from collector.overrides import Override, to_flags
 
-KNOWN = {"path": Override("--path"), "quick": Override("--quick", is_switch=True)}
+KNOWN = {
+    "path": Override("--path"),
+    "quick": Override("--quick", is_switch=True),
+    "merge": Override("--merge", is_switch=True, off="--no-merge"),
+    "params": Override("--params", is_map=True),
+    "head.port": Override("--head-port"),
+}
 
 
 @pytest.mark.parametrize(
@@ -21,6 +27,12 @@ KNOWN = {"path": Override("--path"), "quick": Override("--quick", is_switch=True
         ("+path=my run #2.jsonl", ["--path", "my run #2.jsonl"]),
         ("++quick=True", ["--quick"]),
         ("+quick=false", []),
+        ("+merge=false", ["--no-merge"]),
+        ("+path=null", []),
+        ("+params={a: 1}", ["--params", "{a: 1}"]),
+        ("++params.temperature=1e-1", ["--params", '{"temperature": 0.1}']),
+        ("+params.metadata.note=x y", ["--params", '{"metadata": {"note": "x y"}}']),
+        ("+head.port=1", ["--head-port", "1"]),
         ("--other", ["--other"]),
     ],
 )
@@ -28,7 +40,9 @@ def test_overrides_become_flags(argument: str, flags: list[str]) -> None:
     assert to_flags([argument], KNOWN) == flags
 
 
-@pytest.mark.parametrize("argument", ["+nope=1", "+path", "+quick=7", "+=x"])
+@pytest.mark.parametrize(
+    "argument", ["+nope=1", "+path", "+quick=7", "+=x", "+path.a=1", "+params.=1", "+head=1"]
+)
 def test_what_cannot_be_meant_is_refused(argument: str) -> None:
     with pytest.raises(UsageError):
         to_flags([argument], KNOWN)

@@ -1,0 +1,101 @@
+"""`spotter aggregate`: shards become one run, and the agents see all of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.gym import AGENT, Gym, GymFactory, collect, keys_of, rows_of, write_tasks
+from tests.support import Profiled, run_command, run_profile
+
+
+def make_shards(gym: Gym, workspace: Path) -> None:
+    for shard in range(2):
+        rows = [{"_ng_task_index": 2 * task + shard} for task in range(3)]
+        tasks = write_tasks(workspace, rows, f"tasks{shard}.jsonl")
+        output = f"shards/part{shard}.jsonl"
+        assert (
+            collect(gym, tasks, "-n", "2", "--disable-aggregation", output=output).returncode == 0
+        )
+        assert not (workspace / f"shards/part{shard}_aggregate_metrics.json").exists()
+
+
+def test_shards_are_merged_and_aggregated(start_gym: GymFactory, workspace: Path) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    done = run_command(
+        "ng_aggregate_rollouts",
+        *("+input_glob=shards/part1.jsonl,shards/*.jsonl", "+output_jsonl_fpath=shards/all.jsonl"),
+        f"+head_server.port={gym.port}",
+        cwd=workspace,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    run = Profiled(workspace / "shards" / "all.jsonl")
+    expected = [(task, rollout) for task in range(6) for rollout in range(2)]
+    assert keys_of(rows_of(run.rollouts)) == expected
+    assert keys_of(rows_of(run.inputs)) == expected
+    metrics = json.loads((workspace / "shards" / "all_aggregate_metrics.json").read_text())
+    assert metrics[0]["agent_metrics"]["count"] == 12
+    assert keys_of(gym.stats()["aggregated"][0]["rows"]) == expected
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+
+
+def test_without_merging_only_the_metrics_are_written(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    done = run_command(
+        *("spotter", "aggregate", "-i", "shards/part?.jsonl", "-o", "all.jsonl", "--json"),
+        *("+merge_shards=false", f"--head-port={gym.port}"),
+        cwd=workspace,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rollout_count"] == 12
+    assert not (workspace / "all.jsonl").exists()
+    assert (workspace / "all_aggregate_metrics.json").exists()
+
+
+def test_a_rollout_in_two_shards_is_refused(start_gym: GymFactory, workspace: Path) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    part = workspace / "shards" / "part0.jsonl"
+    (workspace / "shards" / "part2.jsonl").write_bytes(part.read_bytes().splitlines()[0] + b"\n")
+    done = run_command(
+        *("spotter", "aggregate", "-i", "shards/part?.jsonl", "-o", "all.jsonl", gym.agent_url),
+        cwd=workspace,
+    )
+    assert done.returncode == 1
+    assert "1 rollouts are in more than one shard" in done.stderr
+    assert not (workspace / "all.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "named"),
+    [("none*.jsonl", 4, "no rollouts file matches"), ("bad.jsonl", 4, "line 2")],
+)
+def test_bad_shards_are_named(
+    start_gym: GymFactory, workspace: Path, pattern: str, code: int, named: str
+) -> None:
+    row = f'{{"_ng_task_index":0,"_ng_rollout_index":0,"agent_ref":{{"name":"{AGENT}"}}}}\n'
+    (workspace / "bad.jsonl").write_text(row + "{\n", encoding="utf-8")
+    gym = start_gym()
+    done = run_command(
+        *("spotter", "aggregate", "-i", pattern, "-o", "all.jsonl", gym.agent_url), cwd=workspace
+    )
+    assert done.returncode == code
+    assert named in done.stderr
+
+
+def test_a_failing_agent_keeps_what_was_merged(start_gym: GymFactory, workspace: Path) -> None:
+    gym = start_gym("--aggregate-status=500")
+    make_shards(gym, workspace)
+    done = run_command(
+        *("spotter", "aggregate", "-i", "shards/part?.jsonl", "-o", "all.jsonl", gym.agent_url),
+        cwd=workspace,
+    )
+    assert done.returncode == 3
+    assert "answered 500" in done.stderr
+    assert len(rows_of(workspace / "all.jsonl")) == 12
