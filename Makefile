@@ -24,9 +24,11 @@ lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
 	mkdir -p target
 	SPOTTER_WAREHOUSE=target/lint.duckdb $(BIN)/sqlfluff lint --processes 2 models tests/dbt
 
-bench: $(INSTALLED)  ## speed and memory as ratios to a pandas script
+bench: $(INSTALLED)  ## speed and memory, as ratios to a pandas script and a bare client
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python bench/profile_speed.py
+	$(BIN)/python bench/materialize_speed.py
+	$(BIN)/python bench/collect_speed.py
 
 docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index.html
 	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt build --quiet --target-path target/docs --log-path target/logs

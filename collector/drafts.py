@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from collector.errors import FileError
 
+BUFFER_BYTES = 1 << 20
+
 
 class Drafts:
     """Files that wait beside their places until everything else has succeeded."""
@@ -26,7 +28,7 @@ class Drafts:
             raise FileError(f"cannot write {place}: something that is no file is in its place")
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
-            with draft.open("wb") as file:
+            with draft.open("wb", buffering=BUFFER_BYTES) as file:
                 self._places[draft] = place
                 yield file
                 file.flush()

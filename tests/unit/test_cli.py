@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from collector.cli import OVERRIDES, app
+from collector.errors import ServerError
 from tests.support import ROOT
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
@@ -43,3 +44,11 @@ def test_no_placeholder_is_left_in_the_documents() -> None:
 def test_version_is_told() -> None:
     result = CliRunner().invoke(app, ["--version"])
     assert result.output.startswith("spotter 0.")
+
+
+def test_the_docs_example_of_the_python_api_runs() -> None:
+    """As written, but for the server: there is none, and the error says so."""
+    text = (ROOT / "docs" / "collecting.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    with pytest.raises(ServerError, match="my_agent cannot be reached"):
+        exec(code.replace(":8000", ":1"), {})  # noqa: S102

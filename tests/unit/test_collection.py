@@ -31,7 +31,7 @@ LINE = b'{"agent_ref":{"name":"a"},"_ng_task_index":3,"_ng_rollout_index":1}'
     ("answer", "expected"),
     [
         ('{"reward": 1.0}', '{"reward": 1.0,"_ng_task_index":3}'),
-        ('{"reward": 123456789012345678901}', '{"reward": 123456789012345678901,"_ng_task_index":3}'),
+        ('{"r": 123456789012345678901}', '{"r": 123456789012345678901,"_ng_task_index":3}'),
         ('{"_ng_task_index": 3, "b": 1e-07}', '{"_ng_task_index": 3, "b": 1e-07}'),
         ('{"_ng_task_index": 4}', '{"_ng_task_index":3}'),
         ('{"_ng_task_index": true}', '{"_ng_task_index":3}'),
