@@ -7,11 +7,8 @@ export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
 .PHONY: demo test lint bench docs clean
 
-demo: $(INSTALLED)  ## profile the bundled example and look at the result
-	$(BIN)/spotter profile examples/workplace.jsonl --warehouse target/demo.duckdb --output-dir target/demo
-	@echo
-	@echo 'Which tasks are the hardest?'
-	$(BIN)/spotter sql --warehouse target/demo.duckdb "select task_index, num_rollouts, reward_mean, reward_std from task_profiles order by reward_mean, task_index limit 5"
+demo: $(INSTALLED)  ## the whole workflow on the embedded gym
+	$(BIN)/spotter demo --output-dir target/demo
 
 test: $(INSTALLED) lint  ## lint, then run every test
 	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
@@ -36,7 +33,7 @@ docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index
 	@echo 'Open target/docs/static_index.html'
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv target logs .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
+	rm -rf .venv target logs spotter-demo .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
 	rm -f warehouse.duckdb warehouse.duckdb.wal examples/*_reward_profiling.jsonl examples/*_agent_metrics.json
 
 $(INSTALLED): pyproject.toml

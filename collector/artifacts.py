@@ -16,6 +16,7 @@ PROFILING_SUFFIX = "_reward_profiling.jsonl"
 AGENTS_SUFFIX = "_agent_metrics.json"
 AGGREGATE_SUFFIX = "_aggregate_metrics.json"
 RECORD_SUFFIX = "_run.json"
+TASKS_SUFFIX = "_tasks.jsonl"
 NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
 
 

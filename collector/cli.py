@@ -4,51 +4,66 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from typing import Annotated
 
 import typer
 
-from collector import __version__
-from collector.commands import aggregate, collect, profile, sql
-from collector.errors import FileError, SpotterError
-from collector.overrides import to_flags
+from collector import about
+from collector.commands import (
+    aggregate,
+    collect,
+    config,
+    demo,
+    profile,
+    run,
+    self_test,
+    sql,
+    status,
+)
+from collector.errors import FileError, SpotterError, UsageError
+from collector.overrides import Override, to_flags
+from collector.terminal import printable_lines, write_error
 
 INTERRUPTED = 130
 TERMINATED = 143
 OVERRIDES = {
+    "run": run.OVERRIDES,
+    "status": status.OVERRIDES,
+    "config": config.OVERRIDES,
     "collect": collect.OVERRIDES,
     "aggregate": aggregate.OVERRIDES,
     "profile": profile.OVERRIDES,
+    "test": self_test.OVERRIDES,
     "sql": sql.OVERRIDES,
 }
 
 app = typer.Typer(
     name="spotter",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(status.status)
+app.command()(config.config)
 app.command()(collect.collect)
 app.command()(aggregate.aggregate)
 app.command()(profile.profile)
 app.command()(sql.sql)
+app.command("test")(self_test.self_test)
 
 
-def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
-    if wanted:
-        typer.echo(f"spotter {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
+@app.callback(invoke_without_command=True)
 def spotter(
+    context: typer.Context,
     *,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", help="Show the versions of spotter and its main packages.")
     ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Show them as JSON.")] = False,
 ) -> None:
     """Collect repeated rollouts of LLM agents, profile them, and query the results with SQL.
 
@@ -56,6 +71,11 @@ def spotter(
     reached or answered wrongly, 4 a file could not be read or written. NeMo Gym's +key=value
     overrides work as well as the flags.
     """
+    if version:
+        about.show_versions(as_json=json)
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(0 if json else UsageError.exit_code)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -64,15 +84,15 @@ def main(arguments: list[str] | None = None) -> None:
     # end in order, so that temporary files go away
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
-        known = OVERRIDES.get(given[0], {}) if given else {}
+        known = _overrides(given)
         app(to_flags(given, known) if known else given, prog_name="spotter")
     except SpotterError as error:
-        typer.echo(f"error: {error}", err=True)
+        write_error(f"error: {printable_lines(str(error))}\n")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
-        typer.echo(f"error: {error}", err=True)
+        write_error(f"error: {printable_lines(str(error))}\n")
         sys.exit(FileError.exit_code)
     except RuntimeError as error:  # what DuckDB makes of Ctrl-C in the middle of a query
         if "interrupted" not in str(error).lower():
@@ -80,16 +100,32 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(INTERRUPTED)
 
 
-def ng_reward_profile() -> None:
-    """Be NeMo Gym's `ng_reward_profile`: `spotter profile` under the name people know."""
-    main(["profile", *sys.argv[1:]])
+def _overrides(given: list[str]) -> Mapping[str, Override]:
+    if given[:1] == ["collect"] and "--serve" in given:
+        return collect.SERVE_OVERRIDES
+    return OVERRIDES.get(given[0], {}) if given else {}
 
 
-def ng_collect_rollouts() -> None:
-    """Be NeMo Gym's `ng_collect_rollouts`."""
-    main(["collect", *sys.argv[1:]])
+def _alias(*words: str) -> Callable[[], None]:
+    """Make one of NeMo Gym's commands: ours under the name people know."""
+
+    def run_alias() -> None:
+        main([*words, *sys.argv[1:]])
+
+    return run_alias
 
 
-def ng_aggregate_rollouts() -> None:
-    """Be NeMo Gym's `ng_aggregate_rollouts`."""
-    main(["aggregate", *sys.argv[1:]])
+ng_run = _alias("run")
+ng_status = _alias("status")
+ng_dump_config = _alias("config")
+ng_collect_rollouts = _alias("collect")
+ng_e2e_collect_rollouts = _alias("collect", "--serve")
+ng_aggregate_rollouts = _alias("aggregate")
+ng_reward_profile = _alias("profile")
+ng_test = _alias("test")
+ng_version = _alias("--version")
+
+
+def ng_help() -> None:
+    """Be NeMo Gym's `ng_help`: list all commands, under both names."""
+    typer.echo(about.commands_text(app))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,8 @@ CONNECT_SECONDS = 10.0
 # servers close idle connections after 30 s: a request sent into that moment would be lost
 IDLE_SECONDS = 15.0
 KEEPALIVE_SECONDS = 60
+# a server that never ends its answer must not fill the memory
+LARGEST_REPLY = 512 << 20
 # with its encoding named, httpx does not look for it in every request
 HEADERS = httpx.Headers(
     {
@@ -86,11 +88,17 @@ class GymClient:
         return await self._send(httpx.Request("GET", url, headers=HEADERS), timeout)
 
     async def post(
-        self, url: httpx.URL, content: bytes | AsyncIterable[bytes], *, timeout: float
+        self,
+        url: httpx.URL,
+        content: bytes | AsyncIterable[bytes],
+        *,
+        timeout: float,
+        headers: Mapping[str, str] | None = None,
     ) -> Reply:
         """Send JSON and wait for the answer."""
+        merged = HEADERS if headers is None else _merged(headers)
         return await self._send(
-            httpx.Request("POST", url, headers=HEADERS, content=content), timeout
+            httpx.Request("POST", url, headers=merged, content=content), timeout
         )
 
     async def _send(self, request: httpx.Request, timeout: float) -> Reply:
@@ -106,17 +114,32 @@ class GymClient:
             raise _timed_out(error, timeout) from error
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             raise _told_apart(error) from error
+        except UnicodeError as error:
+            raise NotSentError("the host's name cannot be looked up") from error
         except (ValueError, aiohttp.http_exceptions.HttpProcessingError) as error:
             raise GarbledError(_reason(error)) from error
         return Reply(response.status_code, response.headers, body)
 
 
+def _merged(headers: Mapping[str, str]) -> httpx.Headers:
+    merged = HEADERS.copy()
+    merged.update(headers)
+    return merged
+
+
 async def _read(response: httpx.Response) -> bytes:
-    if any(name.lower() == b"content-encoding" for name, _ in response.headers.raw):
-        return await response.aread()
-    # past httpx's decoders, which cost as much as sending the request
+    is_encoded = any(name.lower() == b"content-encoding" for name, _ in response.headers.raw)
     assert isinstance(response.stream, httpx.AsyncByteStream)
-    return b"".join([chunk async for chunk in response.stream])
+    # if possible past httpx's decoders, which cost as much as sending the request
+    stream = response.aiter_bytes() if is_encoded else response.stream
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in stream:
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > LARGEST_REPLY:
+            raise GarbledError(f"the answer is larger than {LARGEST_REPLY >> 20} MB")
+    return b"".join(chunks)
 
 
 def _session() -> aiohttp.ClientSession:
@@ -162,6 +185,9 @@ def _told_apart(error: Exception) -> ClientError:
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, aiohttp.ClientResponseError):  # its text has the URL, perhaps a password
+    # these texts have the URL, and it may hold a password
+    if isinstance(error, aiohttp.ClientResponseError):
         return " ".join(error.message.split())
+    if isinstance(error, (aiohttp.InvalidURL, httpx.UnsupportedProtocol)):
+        return "not a URL that can be called"
     return str(error) or type(error).__name__

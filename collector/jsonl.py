@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import orjson
 
 Row = dict[str, Any]
 TAIL_BYTES = 1 << 20
+LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
 
 def parse_object(text: bytes) -> Row:
     """Return the object; raise ValueError with the reason if the text is none."""
     try:
-        value = orjson.loads(text)
+        # orjson makes a float of an integer beyond 64 bits, and would lose digits
+        value = _parse_slowly(text) if LONG_NUMBER.search(text) else orjson.loads(text)
     except orjson.JSONDecodeError as error:
         value = _parse_slowly(text, error)
     if not isinstance(value, dict):
@@ -24,12 +27,12 @@ def parse_object(text: bytes) -> Row:
     return value
 
 
-def dump(row: Row) -> bytes:
-    """Return the row as one line without its end."""
+def dump(value: object) -> bytes:
+    """Return data as one line without its end; raise ValueError if it cannot be JSON."""
     try:
-        return orjson.dumps(row)
+        return orjson.dumps(value)
     except orjson.JSONEncodeError:  # half of a surrogate pair, or a number beyond 64 bits
-        return json.dumps(row, separators=(",", ":"), allow_nan=False).encode()
+        return _dump_slowly(value)
 
 
 def last_line(path: Path) -> bytes:
@@ -44,12 +47,26 @@ def last_line(path: Path) -> bytes:
     return tail.rpartition(b"\n")[2]
 
 
-def _parse_slowly(text: bytes, reason: orjson.JSONDecodeError) -> Any:
-    """Read what orjson refuses and models do write: half of a surrogate pair."""
+def _parse_slowly(text: bytes, reason: orjson.JSONDecodeError | None = None) -> Any:
+    """Read what orjson refuses and models do write: half of a surrogate pair, long numbers."""
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        raise ValueError(f"not JSON: {reason.msg} (character {reason.pos + 1})") from None
+        # bytes would be taken for UTF-16 as well, and a line is UTF-8
+        return json.loads(text.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        why = f"{reason.msg} (character {reason.pos + 1})" if reason else type(error).__name__
+        raise ValueError(f"not JSON: {why}") from None
+
+
+def _dump_slowly(value: object) -> bytes:
+    options: dict[str, Any] = {"separators": (",", ":"), "allow_nan": False}
+    try:
+        return json.dumps(value, ensure_ascii=False, **options).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, **options).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except TypeError as error:
+        raise ValueError(f"no JSON: {error}") from error
 
 
 def _refuse(constant: str) -> None:

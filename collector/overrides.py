@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from collector.errors import UsageError
 
 UNSET = ("null", "~")
+ANY = "*"
+"""The key that stands for all that are not known by name: settings of a config."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,8 @@ class Override:
     flag: str
     is_switch: bool = False
     is_map: bool = False
+    is_list: bool = False
+    """Whether each item of a list becomes a flag."""
     off: str | None = None
     """The flag that turns a switch off."""
 
@@ -34,14 +38,18 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
     key, equals, text = argument.lstrip("+").partition("=")
     name, *path = [key] if key in known else key.split(".")
     override = known.get(name)
+    if equals and key and override is None and ANY in known:
+        return [known[ANY].flag, f"{key}={text}"]
     if not equals or override is None or (path and not (override.is_map and all(path))):
         raise UsageError(
-            f"unknown override {argument}\n  known here: "
-            + ", ".join(f"+{name}=…" for name in sorted(known))
+            f"unknown override +{key}\n  known here: "  # its value may be a secret
+            + ", ".join(f"+{name}=…" for name in sorted(known) if name != ANY)
         )
     if override.is_switch:
-        is_on = _switch(argument, key, text)
+        is_on = _switch(key, text)
         return [override.flag] if is_on else [override.off] if override.off else []
+    if override.is_list:
+        return _listed(override.flag, text)
     if path:
         return [override.flag, _nested(path, text)]
     if text in UNSET:
@@ -51,18 +59,27 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
     return [override.flag, text[1:-1] if is_quoted else text]
 
 
-def _switch(argument: str, key: str, text: str) -> bool:
+def _switch(key: str, text: str) -> bool:
     value = _value(text)
     if not isinstance(value, bool):
-        raise UsageError(f"{argument}: {key} is true or false")
+        raise UsageError(f"+{key} is true or false")
     return value
+
+
+def _listed(flag: str, text: str) -> list[str]:
+    value = _value(text)
+    items = value if isinstance(value, list) else [value]
+    return [word for item in items for word in (flag, str(item))]
 
 
 def _nested(path: list[str], text: str) -> str:
     value = _value(text)
     for part in reversed(path):
         value = {part: value}
-    return json.dumps(value)
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{'.'.join(path)}: this cannot be sent as JSON: {error}") from error
 
 
 def _value(text: str) -> object:

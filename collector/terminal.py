@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 
 
 def printable(text: str) -> str:
     """Replace control characters and line ends, which could act on the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
+
+
+def printable_lines(text: str) -> str:
+    """Do the same, but keep the lines."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def write_error(text: str) -> None:
+    """Write to stderr; that nobody reads it any more must not end the work."""
+    with contextlib.suppress(OSError, ValueError):
+        if sys.stderr:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+def write_output(text: str) -> None:
+    """Write to stdout; if its reader went away, the exit code still tells how it went."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the interpreter would try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Progress:

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import contextlib
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.endpoints import Endpoint, EndpointFactory
 from tests.gym import Gym, GymFactory, free_port
 from tests.support import ROOT, Profiled
 
@@ -43,3 +48,25 @@ def start_gym() -> Iterator[GymFactory]:
     yield start
     for gym in gyms:
         gym.kill()
+
+
+@pytest.fixture
+def start_endpoint() -> Iterator[EndpointFactory]:
+    """Start endpoints that end with the test."""
+    script = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "openai_server.py")]
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def run(*options: str, port: int | None = None) -> Endpoint:
+        endpoint = Endpoint(port or free_port())
+        processes.append(subprocess.Popen([*script, "--port", str(endpoint.port), *options]))
+        for _ in range(300):
+            with contextlib.suppress(OSError):
+                endpoint.requests()
+                return endpoint
+            time.sleep(0.05)
+        raise AssertionError("the endpoint did not start")
+
+    yield run
+    for process in processes:
+        process.kill()
+        process.wait()

@@ -20,13 +20,14 @@ from collector.artifacts import (
     beside,
 )
 from collector.collection.discovery import Servers, find_servers, shown
+from collector.collection.journal import Journal
 from collector.collection.keys import Key, key_of
 from collector.collection.problems import LineProblems
 from collector.collection.requests import AGENT
 from collector.collection.settings import AggregateSettings
 from collector.collection.sorting import Item, sorted_lines
 from collector.drafts import Drafts, drafting
-from collector.errors import FileError, InvariantError, ServerError
+from collector.errors import FileError, InvariantError, ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 from collector.jsonl import dump, parse_object
 
@@ -63,14 +64,20 @@ async def aggregate(
     entries: list[Row] = []
     count = 0
     for name in sorted(servers.urls):
-        asked = _Asked(name, rollouts, output.parent)
-        answer = await _ask(asked, servers, client, timeout=timeout)
-        count += asked.count
-        entries.append({AGENT: {"name": name}, **answer.model_dump(mode="json")})
+        # sorted before anything is sent, so that a bad line is no error of the server
+        with sorted_lines(_light_lines(name, rollouts), output.parent) as ordered:
+            body = _Body(ordered)
+            answer = await _ask(name, body, servers, client, timeout=timeout)
+        count += body.count
+        entries.append({AGENT: {"name": name}, **dict(answer)})
     path = beside(output, AGGREGATE_SUFFIX)
+    try:
+        text = orjson.dumps(entries, option=orjson.OPT_INDENT_2)
+    except orjson.JSONEncodeError as error:
+        raise ServerError(f"the agents' metrics cannot be written: {error}") from error
     with drafting() as drafts:
         with drafts.open(path) as file:
-            file.write(orjson.dumps(entries, option=orjson.OPT_INDENT_2))
+            file.write(text)
         drafts.publish()
     return Aggregated(
         path, {entry[AGENT]["name"]: entry["key_metrics"] for entry in entries}, count
@@ -81,11 +88,15 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
     """Merge the rollouts of several collections into one run, and have them aggregated."""
     output = settings.output_jsonl_fpath.absolute()
     shards = find_shards(settings.input_glob, output)
-    merged = merge_shards(shards, output) if settings.merge_shards else []
+    names = {name for path in shards for _, row, _ in _rows(path) if (name := _agent_of(row))}
+    if not names:
+        raise FileError(f"no rollout of {settings.input_glob} names an agent (agent_ref)")
+    merged: list[Path] = []
+    if settings.merge_shards:
+        merged = merge_shards(shards, output, overwrite=settings.overwrite)
     rollouts = [output] if merged else shards
-    names = {_agent_of(row) for path in rollouts for _, row, _ in _rows(path)}
     async with GymClient() as client:
-        servers = await find_servers([name for name in names if name], settings, client)
+        servers = await find_servers(names, settings, client)
         done = await aggregate(rollouts, output, servers, client, timeout=settings.request_timeout)
     return Aggregated(done.path, done.key_metrics, done.rollout_count, merged)
 
@@ -109,8 +120,14 @@ def find_shards(patterns: str, output: Path) -> list[Path]:
     return shards
 
 
-def merge_shards(shards: list[Path], output: Path) -> list[Path]:
+def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[Path]:
     """Write one run from several: rollouts, and inputs and failures where they are."""
+    if output.exists():
+        if not overwrite:
+            raise UsageError(
+                f"{output} is there already\n  what to do: replace it with --overwrite"
+            )
+        Journal(output, is_locked=True).close()  # refuses what a collector is writing
     kinds: list[tuple[Path, list[Path], bool]] = [(output, shards, True)]
     for suffix, is_unique in ((INPUTS_SUFFIX, True), (FAILURES_SUFFIX, False)):
         companions = [beside(path, suffix) for path in shards]
@@ -145,45 +162,41 @@ def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool
         )
 
 
-class _Asked:
-    """The body of a request: the light parts of an agent's rollouts, in the order of their keys."""
+class _Body:
+    """The body of a request, piece by piece: millions of rollouts are never in memory at once."""
 
-    def __init__(self, agent: str, rollouts: list[Path], folder: Path) -> None:
-        self.agent = agent
+    def __init__(self, lines: Iterator[Item]) -> None:
         self.count = 0
-        self._rollouts = rollouts
-        self._folder = folder
+        self._lines = lines
 
-    async def body(self) -> AsyncIterator[bytes]:
-        """Send piece by piece: millions of rollouts are never in memory at once."""
-        with sorted_lines(self._items(), self._folder) as ordered:
-            held = [b'{"verify_responses":[']
-            size = 0
-            for number, (_, line) in enumerate(ordered):
-                held.append(b"," + line if number else line)
-                size += len(line)
-                if size >= SEND_BYTES:
-                    yield b"".join(held)
-                    held, size = [], 0
-            yield b"".join([*held, b"]}"])
+    async def chunks(self) -> AsyncIterator[bytes]:
+        held = [b'{"verify_responses":[']
+        size = 0
+        for _, line in self._lines:
+            held.append(b"," + line if self.count else line)
+            self.count += 1
+            size += len(line)
+            if size >= SEND_BYTES:
+                yield b"".join(held)
+                held, size = [], 0
+        yield b"".join([*held, b"]}"])
 
-    def _items(self) -> Iterator[Item]:
-        self.count = 0
-        for path in self._rollouts:
-            for key, row, _ in _rows(path):
-                if _agent_of(row) == self.agent:
-                    self.count += 1
-                    yield key, dump(_light(row))
+
+def _light_lines(agent: str, rollouts: list[Path]) -> Iterator[Item]:
+    for path in rollouts:
+        for key, row, _ in _rows(path):
+            if _agent_of(row) == agent:
+                yield key, dump(_light(row))
 
 
 async def _ask(
-    asked: _Asked, servers: Servers, client: GymClient, *, timeout: float
+    agent: str, body: _Body, servers: Servers, client: GymClient, *, timeout: float
 ) -> AgentAggregate:
-    url = servers.urls[asked.agent]
+    url = servers.urls[agent]
     url = url.copy_with(path=url.path.rstrip("/") + "/aggregate_metrics")
-    where = f"agent {asked.agent} at {shown(url)}"
+    where = f"agent {agent} at {shown(url)}"
     try:
-        reply = await client.post(url, asked.body(), timeout=timeout)
+        reply = await client.post(url, body.chunks(), timeout=timeout)
     except ClientError as error:
         raise ServerError(servers.redactor.text(f"{where}: {error}")) from error
     if reply.status != httpx.codes.OK:
@@ -192,10 +205,13 @@ async def _ask(
             f"{where} answered {reply.status}: {servers.redactor.text(text)[:MESSAGE_CHARACTERS]}"
         )
     try:
-        return AgentAggregate.model_validate(orjson.loads(servers.redactor.line(reply.body)))
-    except (ValidationError, orjson.JSONDecodeError) as error:
-        first = str(error).splitlines()[0]
-        raise ServerError(f"{where} does not answer with metrics: {first}") from None
+        return AgentAggregate.model_validate(parse_object(servers.redactor.line(reply.body)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = ".".join(map(str, first["loc"]))
+        raise ServerError(f"{where}: wrong metrics: {named}: {first['msg']}") from None
+    except (ValueError, RecursionError) as error:
+        raise ServerError(f"{where} does not answer with metrics: {error}") from None
 
 
 def _light(row: Row) -> Row:

@@ -8,12 +8,12 @@ import resource
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from collector.collection import record as records
 from collector.collection.aggregate import Aggregated, aggregate
-from collector.collection.discovery import Servers, find_servers
+from collector.collection.discovery import Servers, find_servers, reach
 from collector.collection.dispatch import Dispatcher, Policy, Stop
 from collector.collection.journal import Journal, Syncer
 from collector.collection.outcomes import Answer, Failure, Outcome
@@ -27,6 +27,7 @@ from collector.gym_client import GymClient
 
 SPARE_DESCRIPTORS = 128
 REFRESH_SECONDS = 0.25
+REACH_SECONDS = 5.0
 
 
 @dataclass
@@ -41,8 +42,10 @@ class Collected:
     seconds: float = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     """Failed attempts of this session, by class."""
-    given_up_count: int = 0
-    """Rollouts that failed for good, or as often as allowed."""
+    terminal_count: int = 0
+    """Rollouts that were refused for good."""
+    spent_count: int = 0
+    """Rollouts that failed as often as allowed."""
     unkept_count: int = 0
     signal: int | None = None
     error: SpotterError | None = None
@@ -58,20 +61,17 @@ class Collected:
     @property
     def status(self) -> str:
         """Say in a word how it ended."""
+        if not self.missing_count:
+            return "complete"
         if self.signal:
             return "interrupted"
-        if self.error:
-            return "stopped"
-        return "incomplete" if self.missing_count else "complete"
+        return "stopped" if self.error else "incomplete"
 
 
 def collect(settings: CollectSettings, progress: CollectProgress) -> Collected:
     """Collect what the settings ask for; what was collected is on disk, whatever happens."""
     with prepared(settings, say=progress.say, step=progress.step) as run:
-        result = asyncio.run(_Collection(settings, run, progress).collect())
-        if result.error and run.is_fresh and not (result.completed_count or result.failures):
-            run.withdraw()  # no server was ever reached: there is nothing to resume
-        return result
+        return asyncio.run(_Collection(settings, run, progress).collect())
 
 
 class _Collection:
@@ -82,6 +82,8 @@ class _Collection:
         self._run = run
         self._progress = progress
         self._note = ""
+        self._abandon: Callable[[], object] = lambda: None
+        self._is_aggregating = False
         self._failures: Journal | None = None
         self._stop = Stop()
         self.result = Collected(
@@ -95,19 +97,22 @@ class _Collection:
         result = self.result
         async with GymClient() as client:
             servers = await find_servers(self._run.rollout_counts, self._settings, client)
+            # before anything is written or removed
+            await reach(servers, client, patience=REACH_SECONDS)
             self._run.publish()
             self._failures = Journal(self._run.files.failures)
             started = time.monotonic()
             self._progress.start(result.completed_count)
-            try:
-                await self._run_rollouts(servers, client)
-                result.error = self._stop.error
-            finally:
-                self._progress.clear()
-                self._finish()
-                result.seconds = time.monotonic() - started
-            if result.signal is None and result.error is None:
-                await self._aggregate(servers, client)
+            with self._signals():
+                try:
+                    await self._run_rollouts(servers, client)
+                    result.error = self._stop.error
+                finally:
+                    self._progress.clear()
+                    self._finish()
+                    result.seconds = time.monotonic() - started
+                if result.signal is None and result.error is None:
+                    await self._aggregate(servers, client)
         return result
 
     async def _run_rollouts(self, servers: Servers, client: GymClient) -> None:
@@ -121,6 +126,7 @@ class _Collection:
         dispatcher = Dispatcher(
             servers, client, policy, self._stop, has_success=state.done.count > 0
         )
+        self._abandon = dispatcher.abandon
         requests = open_requests(self._run.files.inputs, state, settings.max_attempts)
         syncer = Syncer([self._run.journal, self._failures])
         helpers = [
@@ -128,13 +134,12 @@ class _Collection:
             for helper in (syncer.run(), self._refresh(), self._end_grace(dispatcher))
         ]
         try:
-            with self._signals(dispatcher):
-                async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
-                    async for outcome in outcomes:
-                        self._keep(outcome)
-                        syncer.note()
-                        if helpers[0].done():
-                            helpers[0].result()  # the disk failed
+            async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
+                async for outcome in outcomes:
+                    self._keep(outcome)
+                    syncer.note()
+                    if helpers[0].done():
+                        helpers[0].result()  # the disk failed
         finally:
             for helper in helpers:
                 helper.cancel()
@@ -154,7 +159,7 @@ class _Collection:
         elif isinstance(outcome, Failure):
             self._failures.append(outcome.line)
             result.failures[outcome.kind] += 1
-            result.given_up_count += outcome.is_final
+            self._run.state.note_failure(request.key, is_terminal=outcome.is_terminal)
         else:
             result.unkept_count += 1
 
@@ -175,13 +180,15 @@ class _Collection:
         dispatcher.abandon()
 
     @contextlib.contextmanager
-    def _signals(self, dispatcher: Dispatcher) -> Iterator[None]:
+    def _signals(self) -> Iterator[None]:
         """Finish what is in flight on the first signal, stop at once on the second."""
         loop = asyncio.get_running_loop()
+        before = signal.getsignal(signal.SIGTERM)
 
         def handle(number: int) -> None:
-            if self.result.signal is not None:
-                dispatcher.abandon()
+            if self.result.signal is not None or self._is_aggregating:
+                self.result.signal = self.result.signal or number
+                self._abandon()
                 return
             self.result.signal = number
             self._stop.ask()
@@ -198,6 +205,7 @@ class _Collection:
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(number)
+            signal.signal(signal.SIGTERM, before)
 
     def _finish(self) -> None:
         """Force everything to the disk and note how the session ended."""
@@ -206,6 +214,9 @@ class _Collection:
         if self._failures.is_empty():
             self._run.files.failures.unlink(missing_ok=True)
         self._run.journal.sync()
+        self._run.journal.check_place()
+        spent = self._run.state.given_up(self._settings.max_attempts)
+        self.result.terminal_count, self.result.spent_count = spent
         self._run.record.end(self.result.status, self.result.completed_count)
         with drafting() as drafts:
             records.save_record(self._run.files.record, self._run.record, drafts)
@@ -215,16 +226,21 @@ class _Collection:
         if self._settings.disable_aggregation or not self.result.completed_count:
             return
         self._progress.step("asking the agents for their own metrics")
+        rollouts = self._run.files.rollouts
+        timeout = self._settings.request_timeout
+        asked = asyncio.create_task(
+            aggregate([rollouts], rollouts, servers, client, timeout=timeout)
+        )
+        self._is_aggregating = True
+        self._abandon = asked.cancel
         try:
-            self.result.aggregated = await aggregate(
-                [self._run.files.rollouts],
-                self._run.files.rollouts,
-                servers,
-                client,
-                timeout=self._settings.request_timeout,
-            )
-        except ServerError as error:
+            self.result.aggregated = await asked
+        except SpotterError as error:
             self.result.aggregation_error = error
+        except asyncio.CancelledError:
+            if self.result.signal is None:
+                raise
+            self.result.aggregation_error = ServerError("you stopped it")
         finally:
             self._progress.clear()
 

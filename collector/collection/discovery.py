@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import difflib
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +14,13 @@ import httpx
 import orjson
 
 from collector import values
-from collector.collection.secrets import Redactor, secret_fields
+from collector.collection.secrets import Redactor, secret_texts
 from collector.collection.settings import Connection
 from collector.errors import ServerError, UsageError
-from collector.gym_client import ClientError, GymClient
+from collector.gym_client import ClientError, GymClient, NotSentError
 
 HEAD_SECONDS = 10.0
+REACH_PAUSE = 0.25
 AGENTS = "responses_api_agents"
 ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104 - what a server listens on, not us
 
@@ -37,16 +41,16 @@ async def find_servers(
     Without names, those that are given, or else all that the head server knows.
     """
     urls = {name: _given_url(name, url) for name, url in connection.agent_urls.items()}
-    secrets = [url.password for url in urls.values() if url.password]
+    secrets = [text for url in urls.values() for text in _passwords(url)]
     wanted = sorted(set(urls if names is None else names))
     if all(name in urls for name in wanted) and (urls or names is not None):
         return Servers({name: urls[name] for name in wanted}, Redactor(secrets))
     config = await _head_config(connection, client)
-    secrets += [value for _, value in secret_fields(config) if isinstance(value, str)]
+    secrets += secret_texts(config)
     known = {
         name: server[AGENTS]
         for name, server in config.items()
-        if isinstance(server, dict) and AGENTS in server
+        if isinstance(name, str) and isinstance(server, dict) and AGENTS in server
     }
     located = {name: _agent_url(server, connection) for name, server in known.items()}
     found = {name: url for name, url in located.items() if url} | urls
@@ -61,9 +65,35 @@ async def find_servers(
     return Servers({name: found[name] for name in wanted or found}, Redactor(secrets))
 
 
+async def reach(servers: Servers, client: GymClient, *, patience: float) -> None:
+    """Wait a moment for every server to be there; whatever it answers is fine."""
+    until = time.monotonic() + patience
+    for name, url in servers.urls.items():
+        while True:
+            try:
+                await client.get(url, timeout=HEAD_SECONDS)
+            except NotSentError as error:
+                if time.monotonic() > until:
+                    raise ServerError(
+                        f"agent {name} cannot be reached at {shown(url)}:"
+                        f" {servers.redactor.text(str(error))}"
+                    ) from error
+                await asyncio.sleep(REACH_PAUSE)
+                continue
+            except ClientError:
+                pass  # it is there
+            break
+
+
 def shown(url: httpx.URL) -> str:
     """Return a URL without the password it may have."""
     return str(url.copy_with(username=None, password=None) if url.userinfo else url)
+
+
+def _passwords(url: httpx.URL) -> list[str]:
+    if not url.password:
+        return []
+    return [url.password, base64.b64encode(url.userinfo).decode()]
 
 
 def _given_url(name: str, text: str) -> httpx.URL:
@@ -71,7 +101,8 @@ def _given_url(name: str, text: str) -> httpx.URL:
         url = httpx.URL(text)
     except (httpx.InvalidURL, TypeError) as error:
         raise UsageError(f"--agent-url {name}: not a URL") from error
-    if url.scheme not in ("http", "https") or not url.host:
+    is_callable = url.scheme in ("http", "https") and url.host and (url.port or 1) < 1 << 16
+    if not is_callable or url.query or url.fragment:
         raise UsageError(f"--agent-url {name}: write it like {name}=http://127.0.0.1:8000")
     return url
 
@@ -107,11 +138,15 @@ def _agent_url(implementations: Any, connection: Connection) -> httpx.URL | None
     (settings,) = implementations.values()
     host = settings.get("host") if isinstance(settings, dict) else None
     port = settings.get("port") if isinstance(settings, dict) else None
-    if not isinstance(host, str) or "${" in host or not str(port).isdigit():
+    digits = str(port)
+    if not isinstance(host, str) or "${" in host or not (digits.isascii() and digits.isdigit()):
         return None
     # what a server listens on everywhere is found where the head server is
     found = connection.head_host if host in ANY_HOST else host
-    return httpx.URL(scheme="http", host=found, port=int(str(port)))
+    try:
+        return httpx.URL(scheme="http", host=found, port=int(digits))
+    except httpx.InvalidURL:
+        return None
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> UsageError:

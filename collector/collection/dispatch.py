@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import email.utils
-import random
 import time
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, replace
@@ -17,12 +15,11 @@ from collector.collection.discovery import Servers, shown, unknown_agent
 from collector.collection.outcomes import Answer, Failure, Outcome
 from collector.collection.requests import Request
 from collector.errors import ServerError
-from collector.gym_client import ClientError, GymClient, NotSentError, Reply
+from collector.gym_client import ClientError, GymClient, NotSentError
+from collector.retries import pause, retry_after
 
 RAMP_WORKERS = 32
 RAMP_SECONDS = 0.01
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
 LONGEST_REFUSED_PAUSE = 3.0
 TOO_MANY_REQUESTS = 429
 
@@ -163,7 +160,7 @@ class Dispatcher:
             if not isinstance(outcome, Failure) or outcome.is_final:
                 return
             request = request.again()
-            if not await self._stop.pause(_pause(request.attempt)):
+            if not await self._stop.pause(pause(request.attempt)):
                 return
 
     async def _attempt(self, request: Request) -> Outcome | None:
@@ -190,7 +187,7 @@ class Dispatcher:
             if reply.status != TOO_MANY_REQUESTS or left <= 0:
                 return outcomes.of_reply(request, reply, self._redactor)
             refusals += 1
-            if not await self._stop.pause(min(left, _retry_after(reply) or _pause(refusals))):
+            if not await self._stop.pause(min(left, retry_after(reply.headers) or pause(refusals))):
                 return None
 
     async def _wait_for_server(self, agent: str, error: NotSentError, refusals: int) -> bool:
@@ -199,11 +196,12 @@ class Dispatcher:
         if watch.note_refusal() > patience:
             self._stop.ask(
                 ServerError(
-                    f"agent {agent} cannot be reached at {shown(self._urls[agent])}: {error}"
+                    f"agent {agent} cannot be reached at {shown(self._urls[agent])}:"
+                    f" {self._redactor.text(str(error))}"
                     + (f"\n  it was waited for {patience:g} s" if watch.was_seen else "")
                 )
             )
-        return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, _pause(refusals)))
+        return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, pause(refusals)))
 
     def _note_failure(self, failure: Failure) -> None:
         if not failure.is_final or self._has_success:
@@ -239,23 +237,3 @@ class _Watch:
 
 def _run_url(url: httpx.URL) -> httpx.URL:
     return url.copy_with(path=url.path.rstrip("/") + "/run")
-
-
-def _pause(count: int) -> float:
-    """Return how long to wait before trying again: longer each time, and never in step."""
-    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(count - 1, 16))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-
-
-def _retry_after(reply: Reply) -> float | None:
-    """Return how long the server asks to wait: seconds, or until a date."""
-    text: str = reply.headers.get("retry-after", "").strip()
-    if not text:
-        return None
-    if text.isdigit():
-        return float(text)
-    try:
-        moment = email.utils.parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, moment.timestamp() - time.time())

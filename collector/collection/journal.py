@@ -22,6 +22,7 @@ class Journal:
     def __init__(self, path: Path, *, is_locked: bool = False) -> None:
         """Open the file, and keep other collectors away from it if asked to."""
         self.path = path
+        self.is_new = not os.path.lexists(path)
         self._descriptor = _open_locked(path) if is_locked else _open(path)
         self._size = os.fstat(self._descriptor).st_size
         self.unsynced = 0
@@ -57,6 +58,15 @@ class Journal:
     def is_empty(self) -> bool:
         """Tell whether there is no line."""
         return self._size == 0
+
+    def check_place(self) -> None:
+        """Make sure that the file is still where it was opened: what went elsewhere is lost."""
+        try:
+            is_there = os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+        except OSError:
+            is_there = False
+        if not is_there:
+            raise FileError(f"{self.path} was removed or replaced while it was being written")
 
     def repair(self) -> str | None:
         """Complete or set aside an unfinished last line; say so."""
@@ -122,6 +132,8 @@ class Syncer:
 
 def _open(path: Path) -> int:
     try:
+        if path.exists() and not path.is_file():
+            raise FileError(f"cannot write {path}: something that is no file is in its place")
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from error

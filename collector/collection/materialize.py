@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import orjson
-
-from collector.collection.keys import ROLLOUT, TASK
+from collector.collection.keys import MAX_ROLLOUT, ROLLOUT, TASK
 from collector.collection.problems import LineProblems
 from collector.collection.prompts import Prompt
 from collector.errors import FileError
+from collector.jsonl import dump, parse_object
 
 Row = dict[str, Any]
 AGENT = "agent_ref"
@@ -64,10 +63,13 @@ def materialize(source: Path, recipe: Recipe, out: BinaryIO) -> Materialized:
     rows = _Rows(source, recipe)
     result = Materialized()
     digest = hashlib.sha256()
-    for row in _usable(rows):
-        for line in rows.repeated(row):
-            digest.update(line)
-            out.write(line)
+    for number, row in _usable(rows):
+        try:
+            for line in rows.repeated(row):
+                digest.update(line)
+                out.write(line)
+        except ValueError as error:
+            rows.problems.add(number, str(error))
     rows.problems.raise_any()
     result.input_sha256 = rows.input_digest.hexdigest()
     result.sha256 = digest.hexdigest()
@@ -116,6 +118,8 @@ class _Tasks:
         """Return the indices of the next rollouts of a task."""
         counts: array[int] | Counter[int] = self._own_counts if index in self._own else self._counts
         first = counts[index]
+        if first + repeats > MAX_ROLLOUT:
+            raise ValueError(f"its task has more than {MAX_ROLLOUT:,} rollouts")
         counts[index] = first + repeats
         return range(first, first + repeats)
 
@@ -171,9 +175,9 @@ class _Rows:
         self.rollout_counts[name] += len(indices)
         if ROLLOUT in row or self.recipe.num_repeats_add_seed:
             for index in indices:
-                yield orjson.dumps(self._numbered(row, index)) + b"\n"
+                yield dump(self._numbered(row, index)) + b"\n"
             return
-        start = orjson.dumps(row)[:-1]
+        start = dump(row)[:-1]
         for index in indices:
             yield b'%b,"%b":%d}\n' % (start, ROLLOUT.encode(), index)
 
@@ -234,7 +238,7 @@ class _Rows:
         return row
 
 
-def _usable(rows: _Rows) -> Iterator[Row]:
+def _usable(rows: _Rows) -> Iterator[tuple[int, Row]]:
     """Return the prepared rows; from the first problem on only look for more of them."""
     for number, line in rows.lines():
         if not line:
@@ -245,7 +249,7 @@ def _usable(rows: _Rows) -> Iterator[Row]:
             rows.problems.add(number, str(problem), problem.hint)
             continue
         if not rows.problems:
-            yield row
+            yield number, row
     for number, index in rows.tasks.collisions():
         rows.problems.add(
             number,
@@ -256,12 +260,9 @@ def _usable(rows: _Rows) -> Iterator[Row]:
 
 def _parsed(line: bytes) -> Row:
     try:
-        row = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        raise _UnusableError(f"not JSON: {error.msg}, column {error.colno}") from error
-    if not isinstance(row, dict):
-        raise _UnusableError("not an object")
-    return row
+        return parse_object(line)
+    except ValueError as error:
+        raise _UnusableError(str(error)) from error
 
 
 def _extra_body(row: Row) -> Row:
@@ -270,7 +271,7 @@ def _extra_body(row: Row) -> Row:
     text = metadata.get("extra_body", "{}") if isinstance(metadata, dict) else None
     try:
         body = json.loads(text) if isinstance(text, str) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
         raise _UnusableError(f"{PARAMS}.metadata.extra_body is no JSON object, and needs the seed")

@@ -67,15 +67,20 @@ def of_reply(request: Request, reply: Reply, redactor: Redactor) -> Outcome:
     if reply.status != httpx.codes.OK:
         return _refused(request, reply, redactor)
     try:
-        row = parse_object(reply.body)
+        return _accepted(request, reply.body, redactor)
     except ValueError as error:
         return _failure(request, "bad_response", f"{error}: {_text(reply.body)}", redactor)
+    except RecursionError:
+        return _failure(request, "bad_response", "the answer is nested too deeply", redactor)
+
+
+def _accepted(request: Request, body: bytes, redactor: Redactor) -> Outcome:
+    row = parse_object(body)
     if row.get(NO_PERSIST):
         return Unkept(request)
     if row.get(FAILURE_CLASS) is not None:
-        return _agent_failure(request, row, reply.body, redactor)
-    line = redactor.line(stamped(reply.body, row, request.stamps))
-    return Answer(request, row, line)
+        return _agent_failure(request, row, body, redactor)
+    return Answer(request, row, redactor.line(stamped(body, row, request.stamps)))
 
 
 def of_error(request: Request, error: ClientError, redactor: Redactor) -> Failure:
@@ -97,7 +102,8 @@ def _failure(
     request: Request, kind: str, message: str, redactor: Redactor, *, status: int | None = None
 ) -> Failure:
     is_terminal = status in TERMINAL_STATUS
-    text = redactor.text(message[:READ_CHARACTERS])[:MESSAGE_CHARACTERS]
+    whole = message[:READ_CHARACTERS].encode("utf-8", "replace").decode()
+    text = redactor.text(whole)[:MESSAGE_CHARACTERS]
     row = {
         **request.stamps,
         ATTEMPT: request.attempt,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -55,6 +56,13 @@ class Files:
         """Return the agents' own metrics."""
         return beside(self.rollouts, AGGREGATE_SUFFIX)
 
+    def all(self) -> list[Path]:
+        """Return everything that a collection may write."""
+        return [
+            *(self.rollouts, self.inputs, self.failures, self.record, self.aggregate),
+            *self.torn(),
+        ]
+
     def torn(self) -> list[Path]:
         """Return where unfinished lines were set aside."""
         return [path.with_name(path.name + ".torn") for path in (self.rollouts, self.failures)]
@@ -76,17 +84,13 @@ class Prepared:
     def publish(self) -> None:
         """Put the materialized inputs and the record in their places; from here on it is a run."""
         if self.is_fresh:
+            # rollouts and failures first: once they are gone, resuming starts anew in any case
             self.journal.empty()
             for path in (self.files.failures, self.files.aggregate, *self.files.torn()):
                 path.unlink(missing_ok=True)
         self.record.start()
         records.save_record(self.files.record, self.record, self.drafts)
         self.drafts.publish()
-
-    def withdraw(self) -> None:
-        """Take back what was published."""
-        self.files.inputs.unlink(missing_ok=True)
-        self.files.record.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -103,8 +107,7 @@ def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Ite
         with drafting() as drafts:
             yield _Preparation(settings, files, journal, drafts).run(say, step)
     finally:
-        is_unused = journal.is_empty() and not files.inputs.exists()
-        if is_unused:
+        if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):
             files.rollouts.unlink(missing_ok=True)
         journal.close()
 
@@ -112,9 +115,9 @@ def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Ite
 def _refuse_contradictions(settings: CollectSettings, files: Files) -> None:
     if settings.resume_from_cache and settings.overwrite:
         raise UsageError("--resume or --overwrite, not both")
-    given = settings.input_jsonl_fpath.absolute()
-    if given in (files.rollouts, files.inputs, files.failures):
-        raise UsageError(f"{given} is the input, and would be overwritten")
+    given = os.path.realpath(settings.input_jsonl_fpath)
+    if given in (os.path.realpath(path) for path in files.all()):
+        raise UsageError(f"{settings.input_jsonl_fpath} is the input, and would be overwritten")
 
 
 @dataclass(frozen=True)
@@ -125,14 +128,12 @@ class _Preparation:
     drafts: Drafts
 
     def run(self, say: Listener, step: Listener) -> Prepared:
-        is_there = (
-            not self.journal.is_empty()
-            or self.files.inputs.exists()
-            or self.files.failures.exists()
-        )
-        if not is_there or self.settings.overwrite:
+        has_results = not self.journal.is_empty() or self.files.failures.exists()
+        is_there = has_results or self.files.inputs.exists()
+        is_resumed = self.settings.resume_from_cache
+        if not is_there or self.settings.overwrite or (is_resumed and not has_results):
             return self._fresh(say)
-        if self.settings.resume_from_cache:
+        if is_resumed:
             return self._resumed(say, step)
         raise UsageError(
             f"{self.files.rollouts} has been collected already, in whole or in part\n"

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 from collector.collection.state import Tally
-from collector.terminal import printable
+from collector.terminal import printable, printable_lines, write_error
 
 LIVE_SECONDS = 0.25
 LOG_SECONDS = 30.0
@@ -35,9 +35,7 @@ class CollectProgress:
     def say(self, text: str) -> None:
         """Print a message that stays."""
         self.clear()
-        if sys.stderr:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+        write_error(f"{printable_lines(text)}\n")
 
     def step(self, text: str) -> None:
         """Show a passing step, where somebody is watching."""
@@ -72,8 +70,7 @@ class CollectProgress:
     def clear(self) -> None:
         """Take the changing lines away."""
         if self._is_live and self._lines:
-            sys.stderr.write(f"\x1b[{self._lines}A\x1b[J")
-            sys.stderr.flush()
+            write_error(f"\x1b[{self._lines}A\x1b[J")
         self._lines = 0
 
     def _rate_line(self, done: int, expected: int, now: float) -> str:
@@ -89,8 +86,7 @@ class CollectProgress:
         width = shutil.get_terminal_size().columns
         text = "".join(f"{printable(line)[: width - 1]}\n" for line in lines)
         self.clear()
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        write_error(text)
         self._lines = len(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -91,7 +92,7 @@ def new_record(settings: CollectSettings, found: Materialized) -> Record:
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
         },
-        input=FileRecord(path=str(settings.input_jsonl_fpath), sha256=found.input_sha256),
+        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=found.input_sha256),
         settings=recorded(settings),
         materialized=MaterializedRecord(
             sha256=found.sha256,
@@ -111,7 +112,7 @@ def recorded(settings: CollectSettings) -> RecordedSettings:
         num_repeats=1 if settings.num_repeats is None else settings.num_repeats,
         num_repeats_add_seed=settings.num_repeats_add_seed,
         responses_create_params=settings.responses_create_params,
-        prompt_config=FileRecord(path=str(prompt), sha256=sha256_of(prompt)) if prompt else None,
+        prompt_config=FileRecord(path=_text(prompt), sha256=sha256_of(prompt)) if prompt else None,
     )
 
 
@@ -177,6 +178,10 @@ def sha256_of(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _text(path: Path) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _content(file: FileRecord | None) -> str | None:

@@ -29,7 +29,8 @@ def as_data(result: Collected) -> dict[str, Any]:
         "completed_rollout_count": result.completed_count,
         "missing_rollout_count": result.missing_count,
         "new_rollout_count": result.new_count,
-        "given_up_rollout_count": result.given_up_count,
+        "refused_rollout_count": result.terminal_count,
+        "spent_rollout_count": result.spent_count,
         "unkept_rollout_count": result.unkept_count,
         "failed_attempts": dict(result.failures),
         "seconds": round(result.seconds, 3),
@@ -72,8 +73,6 @@ def _counts(result: Collected) -> Iterator[str]:
     if result.failures:
         total = result.failures.total()
         yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
-    if result.given_up_count:
-        yield f"             {result.given_up_count:,} rollouts were given up"
     if result.unkept_count:
         yield f"             {result.unkept_count:,} rollouts were not kept, as their agents asked"
     yield from _agents(result.tallies, is_provisional=result.missing_count > 0)
@@ -125,9 +124,18 @@ def _next_step(result: Collected) -> Iterator[str]:
     path = shlex.quote(str(_short(result.files.rollouts)))
     yield ""
     if result.missing_count:
-        yield "To go on, give the same command again with --resume."
-        if result.given_up_count:
-            yield "Rollouts that are out of attempts need a higher --max-attempts as well."
+        if result.missing_count > result.terminal_count + result.spent_count:
+            yield "To go on, give the same command again with --resume."
+        if result.spent_count:
+            yield (
+                f"{result.spent_count:,} rollouts are out of attempts: --resume with a higher"
+                " --max-attempts tries them again."
+            )
+        if result.terminal_count:
+            yield (
+                f"{result.terminal_count:,} rollouts were refused for good: the failures file says"
+                " why, and resuming does not send them again."
+            )
         if result.completed_count:
             yield f"To profile what is there: spotter profile {path} --allow-partial"
     else:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from collector.jsonl import dump, parse_object
+
 MARK = "[redacted]"
 SHORTEST = 12
 SECRET_NAME = re.compile(
-    r"(?:.*[_.-])?(?:api[_-]?key|apikey|authorization|password|passwd|secret|credentials?"
-    r"|private[_-]?key|(?:access|auth|bearer|refresh|session)[_-]?token|(?:set[_-])?cookie)",
+    r"(?:.*[_.-])?(?:api[_-]?keys?|apikeys?|authorization|passwords?|passwd|secrets?|credentials?"
+    r"|(?:private|secret|access)[_-]?keys?|token|(?:access|auth|api|bearer|hf)[_-]?tokens"
+    r"|(?:set[_-])?cookies?)",
     re.IGNORECASE,
 )
+SCHEME = re.compile(r"(?:bearer|basic)\s+", re.IGNORECASE)
 QUOTE = r"""\\*["']?"""
 LOOKS_SECRET = re.compile(
     rf"""(?P<keep>\b(?:bearer|basic)\s+
@@ -32,16 +37,37 @@ def is_secret_name(name: str) -> bool:
     return bool(SECRET_NAME.fullmatch(name))
 
 
-def secret_fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def secret_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Return the dotted name and the value of each field that holds a secret."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(key, str) and is_secret_name(key):
-                yield f"{path}{key}", item
-            yield from secret_fields(item, f"{path}{key}.")
-    elif isinstance(value, list):
-        for item in value:
-            yield from secret_fields(item, path)
+    stack: list[tuple[str, Any]] = [("", value)]
+    for path, item in _walked(stack):
+        if isinstance(item, dict):
+            for key in item:
+                if isinstance(key, str) and is_secret_name(key):
+                    yield f"{path}{key}", item[key]
+
+
+def secret_texts(value: Any) -> Iterator[str]:
+    """Return every text below a field that holds a secret, also in lists and maps."""
+    for _, found in secret_fields(value):
+        for _, item in _walked([("", found)]):
+            if isinstance(item, (str, int)) and not isinstance(item, bool):
+                yield str(item)
+                yield SCHEME.sub("", str(item), count=1)
+
+
+def _walked(stack: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Return everything in maps and lists, each once: YAML may refer to a part from many places."""
+    seen: set[int] = set()
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, (dict, list)):
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            pairs = item.items() if isinstance(item, dict) else ((None, part) for part in item)
+            stack += [(path if key is None else f"{path}{key}.", part) for key, part in pairs]
+        yield path, item
 
 
 class Redactor:
@@ -50,17 +76,33 @@ class Redactor:
     def __init__(self, known: Iterable[str] = ()) -> None:
         """Learn the known ones; short ones are passwords like `test`, and would spoil the text."""
         self._known = sorted({text for text in known if len(text) >= SHORTEST}, key=len)[::-1]
-        self._known_bytes = [text.encode() for text in self._known]
+        # as they stand in a line of JSON, which may write a character in several ways
+        forms = {json.dumps(text)[1:-1] for text in self._known}
+        forms |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in self._known}
+        self._forms = [form.encode("utf-8", "replace") for form in forms]
 
     def text(self, text: str) -> str:
         """Remove known secrets and what looks like one: for messages."""
-        for secret in self._known:
-            text = text.replace(secret, MARK)
-        return LOOKS_SECRET.sub(lambda match: (match["keep"] or match["cookie"] or "") + MARK, text)
+        return LOOKS_SECRET.sub(
+            lambda match: (match["keep"] or match["cookie"] or "") + MARK, self._without(text)
+        )
 
     def line(self, line: bytes) -> bytes:
-        """Remove known secrets only: what else a model writes is data."""
-        for secret in self._known_bytes:
-            if secret in line:
-                line = line.replace(secret, MARK.encode())
-        return line
+        """Remove known secrets from the texts of a row: what else a model writes is data."""
+        if not any(form in line for form in self._forms):
+            return line
+        return dump(self._cleaned(parse_object(line)))
+
+    def _cleaned(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._without(value)
+        if isinstance(value, list):
+            return [self._cleaned(item) for item in value]
+        if isinstance(value, dict):
+            return {self._without(key): self._cleaned(item) for key, item in value.items()}
+        return value
+
+    def _without(self, text: str) -> str:
+        for secret in self._known:
+            text = text.replace(secret, MARK)
+        return text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
+import httpx
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -18,12 +20,12 @@ from pydantic import (
 )
 
 from collector.artifacts import NO_ROLLOUTS
+from collector.collection.keys import MAX_ROLLOUT
 from collector.collection.materialize import Recipe
 from collector.collection.prompts import Prompt
 from collector.collection.secrets import secret_fields
 
 DEFAULT_HEAD_PORT = 11000
-Repeats = Annotated[int, Field(ge=1, strict=True)]
 
 
 def _is_rollouts_path(path: Path) -> Path:
@@ -35,6 +37,23 @@ def _is_rollouts_path(path: Path) -> Path:
     return path
 
 
+def _is_host(text: str) -> str:
+    try:
+        httpx.URL(scheme="http", host=text)
+    except httpx.InvalidURL:
+        raise ValueError("not a host's name or address") from None
+    return text
+
+
+def _is_json(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters as JSON has them: YAML knows more."""
+    try:
+        made: dict[str, Any] = json.loads(json.dumps(params, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"this cannot be sent as JSON: {error}") from None
+    return made
+
+
 def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
     for name, _ in secret_fields(params):
         raise ValueError(
@@ -44,12 +63,16 @@ def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
     return params
 
 
+Repeats = Annotated[int, Field(ge=1, le=MAX_ROLLOUT, strict=True)]
+Params = Annotated[dict[str, Any], AfterValidator(_is_json), AfterValidator(_is_without_secrets)]
+
+
 class Connection(BaseModel):
     """How servers are found and talked to."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    head_host: str = "127.0.0.1"
+    head_host: Annotated[str, AfterValidator(_is_host)] = "127.0.0.1"
     head_port: Annotated[int, Field(ge=1, le=65535)] = DEFAULT_HEAD_PORT
     agent_urls: dict[str, str] = {}
     request_timeout: PositiveFloat = 3600.0
@@ -61,6 +84,7 @@ class AggregateSettings(Connection):
     input_glob: Annotated[str, Field(min_length=1)]
     output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
     merge_shards: StrictBool = True
+    overwrite: StrictBool = False
 
 
 class CollectSettings(Connection):
@@ -72,7 +96,7 @@ class CollectSettings(Connection):
     limit: NonNegativeInt | None = None
     num_repeats: Repeats | Annotated[dict[str, Repeats], Field(min_length=1)] | None = None
     num_repeats_add_seed: StrictBool = False
-    responses_create_params: Annotated[dict[str, Any], AfterValidator(_is_without_secrets)] = {}
+    responses_create_params: Params = {}
     prompt_config: Path | None = None
     num_samples_in_parallel: PositiveInt = 64
     max_attempts: PositiveInt = 3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -32,15 +34,16 @@ class Tally:
     @property
     def mean(self) -> float | None:
         """Return the mean reward so far."""
-        return self.reward_sum / self.reward_count if self.reward_count else None
+        mean = self.reward_sum / self.reward_count if self.reward_count else math.nan
+        return mean if math.isfinite(mean) else None
 
     def add(self, row: Row) -> None:
         """Count a rollout."""
         self.count += 1
         reward = row.get("reward")
-        if isinstance(reward, (int, float)):
+        if isinstance(reward, (int, float)) and abs(reward) <= sys.float_info.max:
             self.reward_count += 1
-            self.reward_sum += reward
+            self.reward_sum += float(reward)
 
 
 @dataclass
@@ -55,6 +58,21 @@ class State:
     def tally(self, agent: str) -> Tally:
         """Return the counts of an agent."""
         return self.tallies.setdefault(agent, Tally())
+
+    def note_failure(self, key: Key, *, is_terminal: bool) -> None:
+        """Count a failed attempt."""
+        self.attempts[key] += 1
+        if is_terminal:
+            self.terminal.add(key)
+
+    def given_up(self, max_attempts: int) -> tuple[int, int]:
+        """Return how many rollouts were refused for good, and how many are out of attempts."""
+        terminal = sum(key not in self.done for key in self.terminal)
+        spent = sum(
+            count >= max_attempts and key not in self.done and key not in self.terminal
+            for key, count in self.attempts.items()
+        )
+        return terminal, spent
 
     def is_open(self, key: Key, max_attempts: int) -> bool:
         """Tell whether a rollout is still to be run."""
@@ -118,23 +136,23 @@ def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Lis
             )
     if failures.exists():
         for _, row, key in _rows(failures, listener):
-            state.attempts[key] += 1
-            if row.get(FAILURE_TERMINAL):
-                state.terminal.add(key)
+            state.note_failure(key, is_terminal=bool(row.get(FAILURE_TERMINAL)))
     return state
 
 
 def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
     """Return the rollouts that are still to be run, one at a time, in the order of the file."""
-    with inputs.open("rb") as file:
-        for line in file:
-            text = line.strip()
-            if not text:
-                continue
+    for number, line in _lines(inputs, lambda _: None):
+        text = line.strip()
+        if not text:
+            continue
+        try:
             request = request_of(text)
-            if state.is_open(request.key, max_attempts):
-                attempt = state.attempts.get(request.key, 0)
-                yield request_of(text, attempt=attempt) if attempt else request
+        except ValueError as error:
+            raise FileError(f"{inputs}:{number} was damaged while it was read: {error}") from error
+        if state.is_open(request.key, max_attempts):
+            attempt = state.attempts.get(request.key, 0)
+            yield request_of(text, attempt=attempt) if attempt else request
 
 
 def _rows(path: Path, listener: Listener) -> Iterator[tuple[int, Row, Key]]:

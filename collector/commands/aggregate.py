@@ -15,6 +15,7 @@ from collector.commands.common import (
     RequestTimeout,
     parsed_urls,
     print_json,
+    print_text,
 )
 from collector.overrides import Override
 
@@ -22,6 +23,7 @@ OVERRIDES = {
     "input_glob": Override("--input-glob"),
     "output_jsonl_fpath": Override("--output-jsonl-fpath"),
     "merge_shards": Override("--merge-shards", is_switch=True, off="--no-merge-shards"),
+    "overwrite": Override("--overwrite", is_switch=True),
     **CONNECTION_OVERRIDES,
 }
 
@@ -42,6 +44,9 @@ def aggregate(
         bool,
         typer.Option("--merge-shards/--no-merge-shards", help="Write the merged rollouts file."),
     ] = True,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an earlier merged file.")
+    ] = False,
     agent_url: AgentUrls = None,
     head_host: HeadHost = "127.0.0.1",
     head_port: HeadPort = 11000,
@@ -68,6 +73,7 @@ def aggregate(
         "input_glob": input_glob,
         "output_jsonl_fpath": output_jsonl_fpath,
         "merge_shards": merge_shards,
+        "overwrite": overwrite,
         "agent_urls": parsed_urls(agent_url or []),
         "head_host": head_host,
         "head_port": head_port,
@@ -77,4 +83,4 @@ def aggregate(
     if json:
         print_json(report.aggregated_as_data(result))
     else:
-        typer.echo(report.aggregated_as_text(result))
+        print_text(report.aggregated_as_text(result))

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from collector.commands.common import (
     CONNECTION_OVERRIDES,
     AgentUrls,
+    Configs,
     HeadHost,
     HeadPort,
     RequestTimeout,
+    Set,
     parsed,
     parsed_urls,
     print_json,
+    print_text,
 )
-from collector.errors import ServerError
-from collector.overrides import Override
+from collector.errors import ServerError, UsageError
+from collector.overrides import ANY, Override
+
+if TYPE_CHECKING:
+    from collector.collection.collect import Collected
 
 OVERRIDES = {
     "agent_name": Override("--agent-name"),
@@ -37,6 +43,12 @@ OVERRIDES = {
     "grace_period": Override("--grace-period"),
     **CONNECTION_OVERRIDES,
 }
+SERVE_OVERRIDES = {
+    **OVERRIDES,
+    "config_paths": Override("--config", is_list=True),
+    "split": Override("--split"),
+    ANY: Override("--set"),
+}
 
 
 def collect(
@@ -46,12 +58,26 @@ def collect(
         typer.Option("--agent-name", "-a", help="The agent for rows that name none."),
     ] = None,
     input_jsonl_fpath: Annotated[
-        Path,
-        typer.Option("--input-jsonl-fpath", "--input", "-i", readable=False, help="The task file."),
-    ],
+        Path | None,
+        typer.Option(
+            "--input-jsonl-fpath",
+            "--input",
+            "-i",
+            readable=False,
+            help="The task file; not needed with --serve.",
+        ),
+    ] = None,
     output_jsonl_fpath: Annotated[
         Path, typer.Option("--output-jsonl-fpath", "--output", "-o", help="The rollouts file.")
     ],
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Start the servers of --config, and stop them after.")
+    ] = False,
+    config: Configs = None,
+    settings: Set = None,
+    split: Annotated[
+        str, typer.Option(help="Which datasets of the configs to collect, with --serve.")
+    ] = "train",
     limit: Annotated[
         int | None, typer.Option(help="Take only the first lines of the input; 0 takes all.")
     ] = None,
@@ -113,13 +139,10 @@ def collect(
     spotter collect +agent_name=my_agent +input_jsonl_fpath=tasks.jsonl \\
         +output_jsonl_fpath=results/rollouts.jsonl +num_repeats=4 +num_samples_in_parallel=10 \\
         '+responses_create_params={temperature: 0.7}'
+    spotter collect --serve -o results/rollouts.jsonl --split validation \\
+        -c resources_servers/workplace/configs/workplace.yaml \\
+        -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
-    from collector.checking import checked
-    from collector.collection import report
-    from collector.collection.collect import collect as collect_run
-    from collector.collection.progress import CollectProgress
-    from collector.collection.settings import CollectSettings
-
     given: dict[str, Any] = {
         "agent_name": agent_name,
         "input_jsonl_fpath": input_jsonl_fpath,
@@ -141,16 +164,63 @@ def collect(
         "request_timeout": request_timeout,
         "grace_period": grace_period,
     }
-    result = collect_run(checked(CollectSettings, given), CollectProgress())
-    if json:
+    if serve:
+        result = _collect_served(given, config or [], settings or [], split)
+    elif input_jsonl_fpath is None:
+        raise UsageError("which tasks? Name a task file with --input, or configs with --serve")
+    elif config or settings:
+        raise UsageError("--config and --set are for --serve")
+    else:
+        result = _collect({**given, "input_jsonl_fpath": _found(input_jsonl_fpath)})
+    _tell(result, as_json=json)
+
+
+def _found(path: Path) -> Path:
+    """Return the task file as it was given, or the one of that name that comes with spotter."""
+    from collector.places import GYM_ROOT
+
+    packaged = GYM_ROOT / path
+    return packaged if not path.exists() and packaged.is_file() else path
+
+
+def _collect(given: dict[str, Any]) -> Collected:
+    from collector.checking import checked
+    from collector.collection.collect import collect as collect_run
+    from collector.collection.progress import CollectProgress
+    from collector.collection.settings import CollectSettings
+
+    return collect_run(checked(CollectSettings, given), CollectProgress())
+
+
+def _collect_served(
+    given: dict[str, Any], configs: list[str], settings: list[str], split: str
+) -> Collected:
+    from collector.artifacts import TASKS_SUFFIX, beside
+    from collector.servers.config import load_config, servers_of
+    from collector.servers.datasets import write_split
+    from collector.servers.serve import child_gym
+
+    servers = servers_of(load_config(configs, settings))
+    if given["input_jsonl_fpath"] is None:
+        tasks = beside(given["output_jsonl_fpath"].absolute(), TASKS_SUFFIX)
+        write_split(servers, split, tasks)
+        given = {**given, "input_jsonl_fpath": tasks}
+    with child_gym(configs, settings) as gym:
+        return _collect({**given, "head_host": gym.head_host, "head_port": gym.head_port})
+
+
+def _tell(result: Collected, *, as_json: bool) -> None:
+    from collector.collection import report
+    from collector.terminal import printable_lines, write_error
+
+    if as_json:
         print_json(report.as_data(result))
-    elif result.files.inputs.exists():  # else no server was reached, and the error says all
-        typer.echo(report.as_text(result))
+    else:
+        print_text(report.as_text(result))
     if result.aggregation_error:
-        typer.echo(
-            f"warning: the rollouts are complete on disk, but not aggregated:"
-            f" {result.aggregation_error}",
-            err=True,
+        write_error(
+            "warning: the rollouts are on disk, but not aggregated:"
+            f" {printable_lines(str(result.aggregation_error))}\n"
         )
     if result.error:
         raise result.error

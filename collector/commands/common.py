@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from collector.errors import UsageError
-from collector.overrides import Override
+from collector.overrides import ANY, Override
 
 Warehouse = Annotated[
     Path,
@@ -28,11 +28,25 @@ AgentUrls = Annotated[
         help="Where an agent is, instead of asking the head server; may be repeated.",
     ),
 ]
+Configs = Annotated[
+    list[str] | None,
+    typer.Option("--config", "-c", help="A config file; later ones are merged over earlier ones."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Add or replace a setting; KEY may be dotted."),
+]
 HeadHost = Annotated[str, typer.Option(help="Host of the head server.")]
 HeadPort = Annotated[int, typer.Option(help="Port of the head server.")]
 RequestTimeout = Annotated[
     float, typer.Option(help="Seconds until a request is given up; rollouts may be long.")
 ]
+CONFIG_OVERRIDES = {
+    "config_paths": Override("--config", is_list=True),
+    "head_server.host": Override("--head-host"),
+    "head_server.port": Override("--head-port"),
+    ANY: Override("--set"),
+}
 CONNECTION_OVERRIDES = {
     "agent_url": Override("--agent-url"),
     "head_server.host": Override("--head-host"),
@@ -69,4 +83,14 @@ def print_json(data: object) -> None:
     """Print data for scripts."""
     import json
 
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
+        text = json.dumps(data, indent=2)  # half of a surrogate pair cannot be encoded
+    print_text(text)
+
+
+def print_text(text: str) -> None:
+    """Print what a command found out."""
+    from collector.terminal import write_output
+
+    write_output(f"{text}\n")

@@ -89,6 +89,32 @@ def test_bad_shards_are_named(
     assert named in done.stderr
 
 
+def test_an_earlier_file_is_not_replaced_unless_asked(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    (workspace / "all.jsonl").write_text("precious\n", encoding="utf-8")
+    command = ("spotter", "aggregate", "-i", "shards/part?.jsonl", "-o", "all.jsonl", gym.agent_url)
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 2
+    assert "--overwrite" in done.stderr
+    assert (workspace / "all.jsonl").read_text(encoding="utf-8") == "precious\n"
+    assert run_command(*command, "--overwrite", cwd=workspace).returncode == 0
+    assert len(rows_of(workspace / "all.jsonl")) == 12
+
+
+def test_rollouts_without_an_agent_are_refused(start_gym: GymFactory, workspace: Path) -> None:
+    row = '{"_ng_task_index":0,"_ng_rollout_index":0}\n'
+    (workspace / "part.jsonl").write_text(row, encoding="utf-8")
+    done = run_command(
+        *("spotter", "aggregate", "-i", "part.jsonl", "-o", "all.jsonl", start_gym().agent_url),
+        cwd=workspace,
+    )
+    assert done.returncode == 4
+    assert "names an agent" in done.stderr
+
+
 def test_a_failing_agent_keeps_what_was_merged(start_gym: GymFactory, workspace: Path) -> None:
     gym = start_gym("--aggregate-status=500")
     make_shards(gym, workspace)

@@ -12,7 +12,6 @@ import pytest
 
 from collector import values
 from collector.checking import checked
-from collector.collection.dispatch import _pause, _retry_after
 from collector.collection.journal import Journal
 from collector.collection.keys import Keys
 from collector.collection.outcomes import Failure, of_reply
@@ -23,6 +22,7 @@ from collector.collection.sorting import sorted_lines
 from collector.errors import UsageError
 from collector.gym_client import Reply
 from collector.jsonl import parse_object
+from collector.retries import pause, retry_after
 
 LINE = b'{"agent_ref":{"name":"a"},"_ng_task_index":3,"_ng_rollout_index":1}'
 
@@ -120,15 +120,22 @@ def test_a_journal_repairs_only_its_tail(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("7", 7.0), ("", None), ("soon", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)],
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("²", None),
+        ("", None),
+        ("soon", None),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+    ],
 )
 def test_retry_after_is_seconds_or_a_date(text: str, expected: float | None) -> None:
-    assert _retry_after(Reply(429, httpx.Headers({"retry-after": text}), b"")) == expected
+    assert retry_after(httpx.Headers([(b"retry-after", text.encode())])) == expected
 
 
 def test_pauses_grow_and_are_capped() -> None:
-    assert all(0.25 <= _pause(1) <= 0.5 for _ in range(50))
-    assert all(15 <= _pause(count) <= 30 for count in (8, 100, 10_000))
+    assert all(0.25 <= pause(1) <= 0.5 for _ in range(50))
+    assert all(15 <= pause(count) <= 30 for count in (8, 100, 10_000))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_blank_lines_and_a_byte_order_mark_are_no_rows(tmp_path: Path) -> None:
     ("line", "reason"),
     [
         ("{", "not JSON"),
-        ("[1]", "not an object"),
+        ("[1]", "not a JSON object"),
         (f'{{{PARAMS},"agent_ref":"a"}}', "no agent"),
         (f'{{{PARAMS},"agent_ref":{{"name":7}}}}', "no agent"),
         ('{"responses_create_params":[]}', "no object"),

@@ -1,0 +1,5 @@
+"""Run `python -m collector` as `spotter`."""
+
+from collector.cli import main
+
+main()

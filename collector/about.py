@@ -1,0 +1,57 @@
+"""What this is: versions, and the commands under both of their names."""
+
+from __future__ import annotations
+
+import json
+import platform
+from importlib.metadata import entry_points, version
+
+import typer
+
+PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "httpx", "aiohttp", "orjson", "pydantic", "typer")
+ALIASES = {
+    "run": "ng_run",
+    "status": "ng_status",
+    "config": "ng_dump_config",
+    "collect": "ng_collect_rollouts",
+    "collect --serve": "ng_e2e_collect_rollouts",
+    "aggregate": "ng_aggregate_rollouts",
+    "profile": "ng_reward_profile",
+    "test": "ng_test",
+    "--version": "ng_version",
+    "--help": "ng_help",
+}
+MORE = {
+    "collect --serve": "Start the servers of config files, collect their datasets, stop them.",
+    "--version": "Show the versions of spotter and its main packages.",
+    "--help": "List all commands.",
+}
+
+
+def show_versions(*, as_json: bool) -> None:
+    """Print the versions of Spotter, Python and the main packages."""
+    found = {
+        "spotter": version("spotter"),
+        "python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+    }
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        typer.echo("\n".join(f"{name} {number}" for name, number in found.items()))
+
+
+def commands_text(app: typer.Typer) -> str:
+    """Return every command with one line on what it does."""
+    group = typer.main.get_command(app)
+    commands = getattr(group, "commands", {})
+    told = {name: command.get_short_help_str(100) for name, command in commands.items()} | MORE
+    installed = {point.name for point in entry_points(group="console_scripts")}
+    rows = [
+        (f"spotter {name}", ALIASES.get(name, ""), text)
+        for name, text in told.items()
+        if ALIASES.get(name, "") in installed | {""}
+    ]
+    width = max(len(name) for name, _, _ in rows)
+    other = max(len(alias) for _, alias, _ in rows)
+    return "\n".join(f"{name:{width}}  {alias:{other}}  {text}" for name, alias, text in rows)

@@ -1,0 +1,54 @@
+"""`spotter run`, also `ng_run`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from collector.commands.common import CONFIG_OVERRIDES, Configs, HeadHost, HeadPort, Set
+
+OVERRIDES = CONFIG_OVERRIDES
+
+
+def run(
+    *,
+    config: Configs = None,
+    settings: Set = None,
+    head_host: HeadHost = "127.0.0.1",
+    head_port: HeadPort = 11000,
+    exit_with_stdin: Annotated[
+        bool,
+        typer.Option("--exit-with-stdin", hidden=True, help="End when standard input is closed."),
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the addresses as one line of JSON.")
+    ] = False,
+) -> None:
+    """Start the servers of config files, and wait until you stop them with Ctrl-C.
+
+    Configs that come with spotter are found without a folder of their own; a model that needs no
+    network is among them.
+
+    \b
+    spotter run -c resources_servers/workplace/configs/workplace.yaml \\
+        -c responses_api_models/simulated_model/configs/simulated_model.yaml
+    spotter run "+config_paths=[resources_servers/workplace/configs/workplace.yaml,\\
+    responses_api_models/openai_model/configs/openai_model.yaml]" \\
+        +policy_base_url=http://127.0.0.1:8000/v1 +policy_api_key=x +policy_model_name=my-model
+    """
+    import asyncio
+
+    from collector.servers.config import load_config
+    from collector.servers.serve import serve
+
+    loaded = load_config(config or [], settings or [])
+    asyncio.run(
+        serve(
+            loaded,
+            head_host=head_host,
+            head_port=head_port,
+            as_json=json,
+            exit_with_stdin=exit_with_stdin,
+        )
+    )

@@ -1,0 +1,49 @@
+"""`spotter status`, also `ng_status`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from collector.commands.common import HeadHost, HeadPort, print_json
+from collector.errors import ServerError
+from collector.overrides import Override
+
+OVERRIDES = {
+    "head_server.host": Override("--head-host"),
+    "head_server.port": Override("--head-port"),
+}
+
+
+def status(
+    *,
+    head_host: HeadHost = "127.0.0.1",
+    head_port: HeadPort = 11000,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Check every server that the head server knows; exit with 3 if one is down.
+
+    \b
+    spotter status
+    spotter status --json
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from collector.servers.status import check_all
+    from collector.terminal import printable
+
+    found = asyncio.run(check_all(head_host, head_port))
+    if json:
+        print_json([asdict(health) for health in found])
+    else:
+        width = max([0, *(len(health.name) for health in found)])
+        for health in found:
+            state = "healthy" if health.is_healthy else f"DOWN: {health.problem}"
+            typer.echo(
+                f"{printable(health.name):{width}}  {printable(health.url)}"
+                f"  {health.latency_ms:7.1f} ms  {printable(state)}"
+            )
+    if down := [health.name for health in found if not health.is_healthy]:
+        raise ServerError(f"{len(down)} of {len(found)} servers are down: {', '.join(down)}")

@@ -1,0 +1,150 @@
+"""The demo: servers, rollouts, a profile, and what there is to see in it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from collector import artifacts
+from collector.checking import checked
+from collector.collection.collect import Collected, collect
+from collector.collection.progress import CollectProgress
+from collector.collection.settings import CollectSettings
+from collector.errors import ServerError
+from collector.places import find_file
+from collector.profiling import report
+from collector.profiling.profile import Outcome, Settings, profile
+from collector.profiling.query import Table, run_query
+from collector.servers.serve import child_gym
+from collector.terminal import Progress, printable
+
+CONFIGS = (
+    "resources_servers/workplace/configs/workplace.yaml",
+    "responses_api_models/simulated_model/configs/simulated_model.yaml",
+)
+TASKS = "resources_servers/workplace/data/train.jsonl"
+AGENT = "workplace_simple_agent"
+BAR = 40
+# the input's own fields are in the sample that each task keeps
+DESCRIBED = """
+    task_index,
+    json_extract_string(sample, '$.difficulty') as difficulty,
+    json_extract_string(sample, '$.category') as category,
+    reward_mean,
+    round(total_tokens_mean) as tokens,
+    json_extract_string(sample, '$.responses_create_params.input[#-1].content') as request
+"""
+HISTOGRAM = """
+select round(reward_mean, 2) as pass_rate, count(*) as tasks
+from task_profiles group by pass_rate order by pass_rate
+"""
+HARDEST = f"select {DESCRIBED} from task_profiles order by reward_mean, task_index limit 5"
+UNCERTAIN = f"""
+select {DESCRIBED} from task_profiles
+order by abs(reward_mean - 0.5), task_index limit 5
+"""
+BY_DIFFICULTY = """
+select
+    json_extract_string(sample, '$.difficulty') as difficulty,
+    count(*) as tasks,
+    avg(reward_mean) as reward_mean,
+    avg(total_tokens_mean) as tokens
+from task_profiles group by difficulty order by reward_mean desc
+"""
+
+
+def run_demo(folder: Path, *, num_repeats: int, limit: int, parallel: int) -> str:
+    """Run the workflow in a folder of its own, and return what to show."""
+    rollouts = folder / "rollouts.jsonl"
+    collected = _collected(rollouts, num_repeats=num_repeats, limit=limit, parallel=parallel)
+    if collected.missing_count:
+        raise ServerError(
+            f"{collected.missing_count} rollouts of the demo are missing; see"
+            f" {collected.files.failures}"
+        )
+    warehouse = folder / "warehouse.duckdb"
+    _say("profiling")
+    outcome = _profiled(rollouts, warehouse)
+    return "\n".join([report.as_text(outcome), "", *_findings(warehouse), *_next_steps(folder)])
+
+
+def _collected(rollouts: Path, *, num_repeats: int, limit: int, parallel: int) -> Collected:
+    given = {
+        "agent_name": AGENT,
+        "input_jsonl_fpath": find_file(TASKS),
+        "output_jsonl_fpath": rollouts,
+        "limit": limit,
+        "num_repeats": num_repeats,
+        "num_repeats_add_seed": True,
+        "num_samples_in_parallel": parallel,
+        "overwrite": True,
+    }
+    _say("starting the servers of the workplace environment, with a simulated model")
+    with child_gym(CONFIGS, ()) as gym:
+        address = {"head_host": gym.head_host, "head_port": gym.head_port}
+        return collect(checked(CollectSettings, {**given, **address}), CollectProgress())
+
+
+def _profiled(rollouts: Path, warehouse: Path) -> Outcome:
+    runs = artifacts.plan_runs(artifacts.find_rollouts([rollouts]), run_id="demo")
+    progress = Progress()
+    try:
+        return profile(
+            runs,
+            Settings(warehouse.absolute()),
+            listener=progress,
+        )
+    finally:
+        progress.clear()
+
+
+def _findings(warehouse: Path) -> Iterator[str]:
+    yield "How many tasks have which pass rate?"
+    yield from _bars(_query(warehouse, HISTOGRAM))
+    yield "\nHow does it change with the difficulty?"
+    for name, tasks, reward, tokens in _query(warehouse, BY_DIFFICULTY).rows:
+        yield f"  {name:8}  {tasks:3} tasks  reward {reward:.3f}  {tokens:6.0f} tokens a rollout"
+    yield "\nThe hardest tasks"
+    yield from _tasks(_query(warehouse, HARDEST))
+    yield "\nThe most uncertain tasks: these teach an agent most"
+    yield from _tasks(_query(warehouse, UNCERTAIN))
+
+
+def _bars(table: Table) -> Iterator[str]:
+    most = max(count for _, count in table.rows)
+    for rate, count in table.rows:
+        yield f"  {100 * rate:3.0f}%  {'█' * max(1, round(BAR * count / most))} {count}"
+
+
+def _tasks(table: Table) -> Iterator[str]:
+    for index, difficulty, category, reward, tokens, request in table.rows:
+        text = printable(str(request))
+        shown = text if len(text) <= 70 else text[:69] + "…"
+        kind = f"{difficulty:6}  {category:9}"
+        yield f"  {index:4}  {kind}  {reward:.2f}  {tokens:6.0f} tokens  {shown}"
+
+
+def _next_steps(folder: Path) -> Iterator[str]:
+    warehouse = shlex.quote(str(folder / "warehouse.duckdb"))
+    rollouts = shlex.quote(str(folder / "rollouts.jsonl"))
+    configs = " ".join(f"-c {path}" for path in CONFIGS)
+    yield "\nThese figures are of a simulated model, which works by rules and slips by chance."
+    yield "\nTry next"
+    yield f"  spotter sql -w {warehouse}                    # what can be queried"
+    yield f'  spotter sql -w {warehouse} "select * from task_profiles limit 5"'
+    yield f"  spotter run {configs}"
+    yield "  spotter status                                # in another terminal"
+    yield f"  spotter collect -a {AGENT} -i {TASKS} -o my.jsonl -n 4 --limit 5"
+    yield f"  spotter profile {rollouts} my.jsonl"
+
+
+def _query(warehouse: Path, query: str) -> Table:
+    return run_query(warehouse, query, on_wait=lambda _: None)
+
+
+def _say(text: str) -> None:
+    if sys.stderr:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()

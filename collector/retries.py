@@ -1,0 +1,30 @@
+"""How long to wait before trying again."""
+
+from __future__ import annotations
+
+import email.utils
+import random
+import time
+
+import httpx
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+
+
+def pause(count: int) -> float:
+    """Return how long to wait before trying again: longer each time, and never in step."""
+    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** min(count - 1, 16))
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+
+
+def retry_after(headers: httpx.Headers) -> float | None:
+    """Return how long a server asks to wait: seconds, or until a date."""
+    text: str = headers.get("retry-after", "").strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
+    try:
+        moment = email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, moment - time.time())

@@ -1,0 +1,70 @@
+"""Aggregate metrics as NeMo Gym's servers answer them; the figures come from the dbt models."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from collector.collection.keys import ROLLOUT, TASK, key_of
+from collector.jsonl import dump
+from collector.servers.web import RefusedError
+
+Row = dict[str, Any]
+# NeMo Gym profiles the rollouts of one server under one name
+AGENT = {"name": "agent"}
+
+
+async def aggregate_metrics(rollouts: Any) -> Row:
+    """Profile the rollouts in a warehouse of their own, and return what NeMo Gym would."""
+    keys = _keys(rollouts)
+    if not keys:
+        return {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+    with tempfile.TemporaryDirectory(prefix="spotter-aggregate-") as name:
+        folder = Path(name)
+        _write(folder / "run.jsonl", [{**row, "agent_ref": AGENT} for row in rollouts])
+        inputs = [{"agent_ref": AGENT, TASK: task, ROLLOUT: rollout} for task, rollout in keys]
+        _write(folder / "run_materialized_inputs.jsonl", inputs)
+        await _profile(folder)
+        profiles = (folder / "run_reward_profiling.jsonl").read_bytes().splitlines()
+        (agent,) = orjson.loads((folder / "run_agent_metrics.json").read_bytes())
+    metrics = {key: value for key, value in agent.items() if key != "agent_ref"}
+    return {
+        "group_level_metrics": [orjson.loads(line) for line in profiles],
+        "agent_metrics": metrics,
+        "key_metrics": {key: metrics[key] for key in metrics if key.startswith("mean/")},
+    }
+
+
+def _keys(rollouts: Any) -> list[tuple[int, int]]:
+    if not isinstance(rollouts, list) or not all(isinstance(row, dict) for row in rollouts):
+        raise RefusedError(422, "verify_responses must be a list of rollouts")
+    try:
+        return [key_of(row) for row in rollouts]
+    except ValueError as error:
+        raise RefusedError(422, f"verify_responses: {error}") from error
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    with path.open("wb") as file:
+        file.writelines(dump(row) + b"\n" for row in rows)
+
+
+async def _profile(folder: Path) -> None:
+    """Run the command in a process of its own: dbt and DuckDB would hold up the server."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "collector", "profile", "run.jsonl", "--warehouse", "w.duckdb"),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, errors = await process.communicate()
+    if process.returncode == 1:
+        raise RefusedError(422, errors.decode("utf-8", "replace"))
+    if process.returncode:
+        raise RefusedError(500, errors.decode("utf-8", "replace"))

@@ -1,0 +1,212 @@
+"""Configs of NeMo Gym's shape: files merged left to right, overrides, `${references}` resolved."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collector import values
+from collector.collection.secrets import MARK, Redactor, is_secret_name, secret_fields
+from collector.errors import FileError, UsageError
+from collector.places import find_file
+
+Row = dict[str, Any]
+KINDS = ("responses_api_agents", "responses_api_models", "resources_servers")
+REFERENCE = re.compile(r"\$\{([^${}]*)\}")
+ENVIRONMENT_FILE = "env.yaml"
+# tells where a config came from, so that paths in it can be found
+ORIGIN = "_config_dir"
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    """One server of a config."""
+
+    name: str
+    kind: str
+    implementation: str
+    settings: Row
+
+    @property
+    def host(self) -> str:
+        """Return where to listen: on loopback unless told otherwise."""
+        return str(self.settings.get("host") or "127.0.0.1")
+
+    @property
+    def port(self) -> int:
+        """Return the port, 0 for any free one."""
+        return int(self.settings.get("port") or 0)
+
+    def reference(self, field: str) -> str:
+        """Return the name of the server that a field points at."""
+        found = self.settings.get(field)
+        name = found.get("name") if isinstance(found, dict) else None
+        if not isinstance(name, str):
+            raise UsageError(
+                f"{self.name}: {field} must point at a server, like {{type: …, name: …}}"
+            )
+        return name
+
+
+def load_config(paths: Sequence[str], overrides: Sequence[str]) -> Row:
+    """Merge config files, the current folder's env.yaml and overrides, and resolve references."""
+    if not paths:
+        raise UsageError("which servers? Name config files: spotter run -c a.yaml -c b.yaml")
+    config: Row = {}
+    for text in paths:
+        path = find_file(text)
+        config = values.merged(config, _with_origin(_read(path), path.parent.absolute()))
+    if Path(ENVIRONMENT_FILE).is_file():
+        config = values.merged(config, _read(Path(ENVIRONMENT_FILE)))
+    for override in overrides:
+        config = values.merged(config, _override(override))
+    resolved: Row = _Resolver(config).resolve()
+    return resolved
+
+
+def servers_of(config: Mapping[str, Any]) -> list[ServerConfig]:
+    """Return the servers, and check that they point at each other."""
+    servers = list(_servers(config))
+    if not servers:
+        raise UsageError("the config has no servers")
+    by_name = {server.name: server for server in servers}
+    for server in servers:
+        if server.kind == "responses_api_agents":
+            _check_reference(server, "resources_server", "resources_servers", by_name)
+            _check_reference(server, "model_server", "responses_api_models", by_name)
+    return servers
+
+
+def redacted(config: Row) -> Row:
+    """Return the config without secrets, and without what only we need in it."""
+    known = [value for _, value in secret_fields(config) if isinstance(value, str)]
+    hidden: Row = _redacted(config, Redactor(known))
+    return hidden
+
+
+def _redacted(value: Any, redactor: Redactor) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: MARK
+            if is_secret_name(str(key)) and item is not None
+            else _redacted(item, redactor)
+            for key, item in value.items()
+            if key != ORIGIN
+        }
+    if isinstance(value, list):
+        return [_redacted(item, redactor) for item in value]
+    return redactor.text(value) if isinstance(value, str) else value
+
+
+def _read(path: Path) -> Row:
+    try:
+        content = values.parse(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: not a map of servers and settings")
+    return content
+
+
+def _with_origin(config: Row, folder: Path) -> Row:
+    for server in config.values():
+        for kind in KINDS:
+            implementations = server.get(kind) if isinstance(server, dict) else None
+            for settings in (implementations or {}).values():
+                if isinstance(settings, dict):
+                    settings.setdefault(ORIGIN, str(folder))
+    return config
+
+
+def _override(text: str) -> Row:
+    key, equals, value = text.partition("=")
+    parts = key.split(".")
+    if not equals or not all(parts):
+        raise UsageError(f"{key}: write a setting like key.of.setting=value")
+    try:
+        result = values.parse(value)
+    except ValueError:
+        result = value
+    for part in reversed(parts):
+        result = {part: result}
+    found: Row = result
+    return found
+
+
+def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:
+    for name, server in config.items():
+        kinds = [kind for kind in KINDS if isinstance(server, dict) and kind in server]
+        if not kinds:
+            continue
+        implementations = server[kinds[0]]
+        if len(kinds) > 1 or not isinstance(implementations, dict) or len(implementations) != 1:
+            raise UsageError(f"{name}: a server has one kind and one implementation")
+        ((implementation, settings),) = implementations.items()
+        if settings is not None and not isinstance(settings, dict):
+            raise UsageError(f"{name}: the settings of {implementation} are no map")
+        port = (settings or {}).get("port") or 0
+        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 1 << 16:
+            raise UsageError(f"{name}: the port {port!r} is none")
+        yield ServerConfig(str(name), kinds[0], str(implementation), settings or {})
+
+
+def _check_reference(
+    server: ServerConfig, field: str, kind: str, by_name: Mapping[str, ServerConfig]
+) -> None:
+    name = server.reference(field)
+    if name not in by_name or by_name[name].kind != kind:
+        known = sorted(other.name for other in by_name.values() if other.kind == kind)
+        raise UsageError(
+            f"{server.name}: its {field} {name} is none of the {kind} in the config"
+            f" ({', '.join(known) or 'there are none'})\n"
+            "  what to do: add the config file that has it"
+        )
+
+
+class _Resolver:
+    """Replaces `${a.b}` by the value at a.b, and `${oc.env:NAME,default}` by the environment."""
+
+    def __init__(self, config: Row) -> None:
+        self._config = config
+
+    def resolve(self) -> Any:
+        return self._value(self._config, "", ())
+
+    def _value(self, value: Any, place: str, seen: tuple[str, ...]) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: self._value(item, f"{place}.{key}".lstrip("."), seen)
+                for key, item in value.items()
+            }
+        if isinstance(value, list):
+            return [self._value(item, place, seen) for item in value]
+        return self._text(value, place, seen) if isinstance(value, str) else value
+
+    def _text(self, text: str, place: str, seen: tuple[str, ...]) -> Any:
+        whole = REFERENCE.fullmatch(text)
+        if whole:  # keeps its type
+            return self._looked_up(whole[1], place, seen)
+        return REFERENCE.sub(lambda match: str(self._looked_up(match[1], place, seen)), text)
+
+    def _looked_up(self, key: str, place: str, seen: tuple[str, ...]) -> Any:
+        if key.startswith("oc.env:"):
+            name, comma, default = key.removeprefix("oc.env:").partition(",")
+            if name not in os.environ and not comma:
+                raise UsageError(f"{place}: the environment has no {name}")
+            return os.environ.get(name, default)
+        if key in seen:
+            raise UsageError(f"{place}: ${{{key}}} refers to itself")
+        value: Any = self._config
+        for part in key.split("."):
+            if not isinstance(value, dict) or part not in value:
+                raise UsageError(
+                    f"{place}: ${{{key}}} is not set\n  what to do: give it, like +{key}=…"
+                )
+            value = value[part]
+        return self._value(value, place, (*seen, key))

@@ -1,0 +1,169 @@
+"""Start the servers of a config, and stop them again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import uvicorn
+from pydantic import ValidationError
+from starlette.applications import Starlette
+
+from collector.errors import ServerError, UsageError
+from collector.servers.config import ServerConfig, servers_of
+from collector.servers.head import Instance, head_app
+from collector.servers.implementations import load_environment, load_model
+from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+from collector.servers.responses_api_agents.simple_agent import Settings, SimpleAgent
+from collector.servers.responses_api_models.server import model_app
+
+Row = dict[str, Any]
+BACKLOG = 2048
+STOP_SECONDS = 5.0
+
+
+@dataclass
+class Gym:
+    """The running servers."""
+
+    head: Instance
+    instances: list[Instance]
+    _tasks: list[asyncio.Task[None]] = field(default_factory=list)
+
+    async def wait_for_crash(self) -> None:
+        """Wait until a server ends by itself, which none should."""
+        done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            if error := task.exception():
+                raise ServerError(f"{task.get_name()} crashed: {error}") from error
+            raise ServerError(f"{task.get_name()} stopped by itself")
+
+
+@contextlib.asynccontextmanager
+async def running_gym(config: Row, *, head_host: str, head_port: int) -> AsyncIterator[Gym]:
+    """Start every server of a resolved config and the head server; stop them in the end."""
+    servers = servers_of(config)
+    with contextlib.ExitStack() as stack:
+        sockets = {
+            server.name: stack.enter_context(_bound(server.name, server.host, server.port))
+            for server in servers
+        }
+        head_socket = stack.enter_context(_bound("the head server", head_host, head_port))
+        instances = [_instance(server, sockets[server.name]) for server in servers]
+        _write_addresses(config, instances)
+        apps = {server.name: _app(server, instances) for server in servers}
+        head = Instance("head_server", "head_server", "head", head_host, _port(head_socket))
+        running = [_Server(app, sockets[name], name) for name, app in apps.items()]
+        running.append(_Server(head_app(config, instances), head_socket, "head_server"))
+        tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
+        try:
+            await asyncio.gather(*(server.wait_until_started() for server in running))
+            yield Gym(head, instances, tasks)
+        finally:
+            for server in running:
+                server.stop()
+            _, left = await asyncio.wait(tasks, timeout=STOP_SECONDS)
+            for task in left:
+                task.cancel()
+
+
+class _Server(uvicorn.Server):
+    """A server among others: signals are for the command that started them all."""
+
+    def __init__(self, app: Starlette, listening: socket.socket, name: str) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                backlog=BACKLOG,
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=2,
+            )
+        )
+        self.name = name
+        self._listening = listening
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def run(self) -> None:  # type: ignore[override]  # uvicorn's own starts a loop
+        await self.serve(sockets=[self._listening])
+
+    async def wait_until_started(self) -> None:
+        while not self.started and not self.should_exit:
+            await asyncio.sleep(0.01)
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+
+@contextlib.contextmanager
+def _bound(name: str, host: str, port: int) -> Iterator[socket.socket]:
+    """Take a port before anything starts, so that a taken one is told clearly."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as made:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, port))
+        except OSError as error:
+            raise ServerError(
+                f"{name} cannot listen on {host}:{port}: {error.strerror}\n"
+                "  what to do: stop what uses the port, or give another"
+            ) from error
+        made.listen(BACKLOG)
+        yield made
+
+
+def _port(made: socket.socket) -> int:
+    port: int = made.getsockname()[1]
+    return port
+
+
+def _instance(server: ServerConfig, listening: socket.socket) -> Instance:
+    return Instance(server.name, server.kind, server.implementation, server.host, _port(listening))
+
+
+def _write_addresses(config: Row, instances: list[Instance]) -> None:
+    """Tell the chosen ports in the config, where collectors look for them."""
+    for instance in instances:
+        implementations = config[instance.name][instance.kind]
+        settings = implementations[instance.implementation] or {}
+        address = {"host": instance.host, "port": instance.port}
+        implementations[instance.implementation] = {**settings, **address}
+
+
+def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
+    try:
+        if server.kind == "resources_servers":
+            seconds = float(server.settings.get("session_timeout") or DEFAULT_SESSION_SECONDS)
+            environment = load_environment(server.implementation, server.settings)
+            return ResourcesServer(server.name, environment, session_seconds=seconds).app()
+        if server.kind == "responses_api_models":
+            return model_app(server.name, load_model(server))
+        return _agent(server, instances).app()
+    except (ValueError, ValidationError) as error:
+        raise UsageError(f"{server.name}: {error}") from error
+
+
+def _agent(server: ServerConfig, instances: list[Instance]) -> SimpleAgent:
+    if server.implementation != "simple_agent":
+        raise UsageError(f"{server.name}: no agent {server.implementation}; known: simple_agent")
+    urls = {instance.name: httpx.URL(_reachable(instance)) for instance in instances}
+    return SimpleAgent(
+        server.name,
+        Settings.model_validate(server.settings),
+        model=urls[server.reference("model_server")],
+        resources=urls[server.reference("resources_server")],
+    )
+
+
+def _reachable(instance: Instance) -> str:
+    """Return an address to call; what listens everywhere is called on loopback."""
+    return instance.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")

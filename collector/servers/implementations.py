@@ -1,0 +1,125 @@
+"""Find the code behind a config: what comes with spotter, and files of the user's own."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from collector.drafts import drafting
+from collector.errors import FileError, UsageError
+from collector.jsonl import dump, parse_object
+from collector.places import find_file
+from collector.servers.config import ORIGIN, ServerConfig
+from collector.servers.resources_servers.environment import Environment
+from collector.servers.responses_api_models.base import Model
+
+Row = dict[str, Any]
+BUILT_IN = {
+    "resources_servers": {
+        "workplace": ("collector.servers.resources_servers.workplace", "WorkplaceEnvironment"),
+        "arithmetic": ("collector.servers.resources_servers.arithmetic", "ArithmeticEnvironment"),
+    },
+    "responses_api_models": {
+        "openai_model": ("collector.servers.responses_api_models.openai_model", "OpenAIModel"),
+        "simulated_model": (
+            "collector.servers.responses_api_models.simulated_model",
+            "SimulatedModel",
+        ),
+    },
+}
+
+
+def load_model(server: ServerConfig) -> Model:
+    """Return the model that a config names."""
+    found = _built_in(server.kind, server.implementation)
+    if found is None:
+        raise UsageError(_unknown(server.kind, server.implementation))
+    model: Model = found(server.settings)
+    return model
+
+
+def load_environment(implementation: str, settings: Row) -> Environment[Any]:
+    """Return an environment: one that comes with spotter, or one of a file of the user's own."""
+    found = _built_in("resources_servers", implementation)
+    if found is None:
+        entrypoint = settings.get("entrypoint")
+        if not isinstance(entrypoint, str):
+            raise UsageError(
+                _unknown("resources_servers", implementation)
+                + "\n  what to do: name its Python file as entrypoint"
+            )
+        found = environment_in(find_file(entrypoint, Path(settings.get(ORIGIN, "."))))
+    environment: Environment[Any] = found(settings)
+    return environment
+
+
+def environment_named(name: str) -> Environment[Any]:
+    """Return an environment by its path: `resources_servers/<name>`, or a Python file."""
+    if name.endswith(".py"):
+        return environment_in(find_file(name))({})
+    return load_environment(name.rstrip("/").rpartition("/")[2], {})
+
+
+def tasks_of(environment: Environment[Any], path: Path | None, count: int) -> Iterator[Row]:
+    """Return tasks to test with: of a file, or made by the environment itself."""
+    if path is None:
+        try:
+            yield from environment.tasks(0, count)
+        except NotImplementedError as error:
+            raise UsageError(f"{error}: give some with --input") from error
+        return
+    for number, line in enumerate(find_file(str(path)).read_bytes().splitlines(), start=1):
+        if line.strip():
+            try:
+                yield parse_object(line)
+            except ValueError as error:
+                raise FileError(f"{path}:{number}: {error}") from error
+
+
+def write_tasks(path: Path, tasks: Iterator[Row]) -> None:
+    """Write tasks to a file, whole or not at all."""
+    with drafting() as drafts:
+        with drafts.open(path) as file:
+            file.writelines(dump(row) + b"\n" for row in tasks)
+        drafts.publish()
+
+
+def environment_in(path: Path) -> type[Environment[Any]]:
+    """Return the one environment that a Python file defines."""
+    module = _imported(path)
+    found = [
+        item
+        for item in vars(module).values()
+        if inspect.isclass(item)
+        and issubclass(item, Environment)
+        and item.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        raise UsageError(f"{path} defines {len(found)} environments, not one")
+    return found[0]
+
+
+def _imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"spotter_environment_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever a file of the user's does
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _built_in(kind: str, implementation: str) -> Any:
+    place = BUILT_IN[kind].get(implementation)
+    return getattr(importlib.import_module(place[0]), place[1]) if place else None
+
+
+def _unknown(kind: str, implementation: str) -> str:
+    return f"no {implementation} among {kind}; known: {', '.join(BUILT_IN[kind])}"

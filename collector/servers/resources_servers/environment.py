@@ -1,0 +1,126 @@
+"""What an environment is made of: tools, sessions and a verdict."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+Row = dict[str, Any]
+S = TypeVar("S")
+
+
+class Arguments(BaseModel):
+    """The arguments of a tool; what is not named is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ToolError(Exception):
+    """A tool that could not do what was asked; the text is for the model to read."""
+
+
+@dataclass(frozen=True)
+class Tool(Generic[S]):
+    """A function that an agent may call."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    function: Callable[[S, Any], Any]
+    """Take the session's state and the checked arguments; return data, or raise ToolError."""
+
+    def schema(self) -> Row:
+        """Return the tool as the Responses API lists it."""
+        found = self.arguments.model_json_schema()
+        properties = {
+            name: {key: value for key, value in about.items() if key != "title"}
+            for name, about in found.get("properties", {}).items()
+        }
+        return {
+            "type": "function",
+            "name": self.name,
+            "description": self.description,
+            "parameters": {
+                "type": "object",
+                "properties": properties,
+                "required": found.get("required", []),
+                "additionalProperties": False,
+            },
+            "strict": True,
+        }
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call: a name and its arguments."""
+
+    name: str
+    arguments: Row
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a perfect agent does with a task."""
+
+    calls: Sequence[Call] = field(default_factory=tuple)
+    answer: str = "Done."
+
+
+class Environment(ABC, Generic[S]):
+    """An environment: its sessions hold a state of type S that only its tools change."""
+
+    tools: ClassVar[Sequence[Tool[Any]]] = ()
+    reverify_mode: ClassVar[str] = "unknown"
+    """`stateless` if a verdict needs no session, `unsupported` if it does."""
+
+    def __init__(self, settings: Row) -> None:
+        """Check the settings; raise ValueError if one is wrong."""
+        self.settings = settings
+
+    @abstractmethod
+    def new_session(self, row: Row) -> S:
+        """Return the state that a task begins with."""
+
+    @abstractmethod
+    def verify(self, row: Row, response: Row, state: S | None) -> Row:
+        """Judge a response: return `reward` and any other fields; state is None without session."""
+
+    @abstractmethod
+    def solution(self, row: Row) -> Solution:
+        """Return what scores 1, for the self-test."""
+
+    def tasks(self, seed: int, count: int) -> Iterator[Row]:
+        """Make task rows in NeMo Gym's input format, the same ones for the same seed."""
+        raise NotImplementedError(f"{type(self).__name__} makes no tasks")
+
+
+def output_text(response: Row) -> str:
+    """Return the text of the last message of a Responses API object."""
+    for item in reversed(response.get("output") or []):
+        if isinstance(item, dict) and item.get("type") == "message":
+            parts = item.get("content")
+            if isinstance(parts, str):
+                return parts
+            return "".join(part.get("text") or "" for part in parts or [] if isinstance(part, dict))
+    return ""
+
+
+def calls_of(response: Row) -> list[Call]:
+    """Return the tool calls of a response whose arguments are JSON objects."""
+    import json
+
+    calls: list[Call] = []
+    for item in response.get("output") or []:
+        if not isinstance(item, dict) or item.get("type") != "function_call":
+            continue
+        try:
+            arguments = json.loads(item.get("arguments") or "")
+        except (TypeError, ValueError):
+            continue
+        if isinstance(arguments, dict):
+            calls.append(Call(str(item.get("name")), arguments))
+    return calls

@@ -1,0 +1,158 @@
+"""Serve an environment: sessions in cookies, one POST a tool, a verdict at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from collector.servers.aggregation import aggregate_metrics
+from collector.servers.resources_servers.environment import Environment, Tool, ToolError
+from collector.servers.web import Endpoint, RefusedError, answer, body_of, make_app
+
+Row = dict[str, Any]
+COOKIE = "session"
+RESERVED = ("seed_session", "verify", "aggregate_metrics", "reverify_mode")
+DEFAULT_SESSION_SECONDS = 3600.0
+
+
+class _Session:
+    def __init__(self, state: Any) -> None:
+        self.state = state
+        self.lock = asyncio.Lock()
+        self.used_at = time.monotonic()
+
+
+class Sessions:
+    """The states of rollouts that are under way; those nobody asks for any more are dropped."""
+
+    def __init__(self, seconds: float = DEFAULT_SESSION_SECONDS) -> None:
+        """Start without any."""
+        self._seconds = seconds
+        self._by_id: dict[str, _Session] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._by_id)
+
+    def begin(self, state: Any) -> str:
+        """Keep a state, and return the name of its session."""
+        self._drop_old()
+        name = secrets.token_urlsafe(16)
+        self._by_id[name] = _Session(state)
+        return name
+
+    def find(self, request: Request) -> _Session | None:
+        """Return the session that a request belongs to."""
+        session = self._by_id.get(request.cookies.get(COOKIE, ""))
+        if session:
+            session.used_at = time.monotonic()
+        return session
+
+    def end(self, request: Request) -> None:
+        """Forget the session of a request."""
+        self._by_id.pop(request.cookies.get(COOKIE, ""), None)
+
+    def _drop_old(self) -> None:
+        oldest = time.monotonic() - self._seconds
+        for name in [name for name, kept in self._by_id.items() if kept.used_at < oldest]:
+            del self._by_id[name]
+
+
+class ResourcesServer:
+    """The endpoints of one environment."""
+
+    def __init__(self, name: str, environment: Environment[Any], *, session_seconds: float) -> None:
+        """Take the environment as it is; sessions begin with requests."""
+        self._name = name
+        self._environment = environment
+        self.sessions = Sessions(session_seconds)
+
+    def app(self) -> Starlette:
+        """Build the server."""
+        for tool in self._environment.tools:
+            if tool.name in RESERVED:
+                raise ValueError(f"a tool cannot be called {tool.name}")
+        tools = {f"/{tool.name}": self._tool_endpoint(tool) for tool in self._environment.tools}
+        return make_app(
+            self._name,
+            {
+                "/seed_session": self._seed,
+                "/verify": self._verify,
+                "/aggregate_metrics": _aggregate,
+                **tools,
+            },
+            getters={"/reverify_mode": self._reverify_mode},
+        )
+
+    async def _seed(self, request: Request) -> Response:
+        row = await body_of(request)
+        state = await _on_row(self._environment.new_session, row)
+        cookie = f"{COOKIE}={self.sessions.begin(state)}; Path=/; HttpOnly; SameSite=Lax"
+        return answer({}, headers={"Set-Cookie": cookie})
+
+    async def _verify(self, request: Request) -> Response:
+        row = await body_of(request)
+        response = row.get("response")
+        if not isinstance(response, dict):
+            raise RefusedError(
+                422, [{"type": "missing", "loc": ["body", "response"], "msg": "no response"}]
+            )
+        session = self.sessions.find(request)
+        state = session.state if session else None
+        verdict = await _on_row(self._environment.verify, row, response, state)
+        self.sessions.end(request)
+        return answer({**row, **verdict})
+
+    def _tool_endpoint(self, tool: Tool[Any]) -> Endpoint:
+        async def call(request: Request) -> Response:
+            arguments = _checked(tool, await body_of(request))
+            session = self.sessions.find(request)
+            if session is None:
+                raise RefusedError(400, "no session: call /seed_session first and send its cookie")
+            async with session.lock:
+                try:
+                    result = await run_in_threadpool(tool.function, session.state, arguments)
+                except ToolError as error:
+                    return answer({"error": str(error)})
+            return answer({"output": result})
+
+        return call
+
+    async def _reverify_mode(self, _: Request) -> Response:
+        return answer(self._environment.reverify_mode)
+
+
+async def _on_row(function: Callable[..., Any], *given: Any) -> Any:
+    """Call the environment; a ValueError says what is wrong with the row."""
+    try:
+        return await run_in_threadpool(function, *given)
+    except ValueError as error:
+        raise RefusedError(422, str(error)) from error
+
+
+def _checked(tool: Tool[Any], given: Row) -> Any:
+    """Return the arguments, or say which field is wrong and how."""
+    try:
+        return tool.arguments.model_validate(given)
+    except ValidationError as error:
+        raise RefusedError(
+            422,
+            [
+                {"type": found["type"], "loc": ["body", *found["loc"]], "msg": found["msg"]}
+                for found in error.errors()
+            ],
+        ) from error
+
+
+async def _aggregate(request: Request) -> Response:
+    body = await body_of(request)
+    return answer(await aggregate_metrics(body.get("verify_responses")))

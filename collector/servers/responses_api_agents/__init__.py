@@ -1,0 +1,1 @@
+"""Agent servers: `POST /run`, one rollout from a row to a reward."""

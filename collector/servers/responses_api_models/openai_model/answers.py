@@ -1,0 +1,187 @@
+"""What an endpoint answers, as a Responses API object."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, InstanceOf, ValidationError
+
+from collector.servers.responses_api_models.base import ModelError, Row
+
+# pydantic's own texts refuse half of a surrogate pair, which models do write
+Text = InstanceOf[str]
+INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
+# what a response repeats of its request, with what stands there if the request is silent
+ECHOED: Row = {
+    "instructions": None,
+    "max_output_tokens": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "temperature": None,
+    "tool_choice": "auto",
+    "tools": [],
+    "top_p": None,
+}
+
+
+class _Function(BaseModel):
+    name: Text
+    arguments: Text
+
+
+class _Call(BaseModel):
+    id: Text | None = None
+    function: _Function
+
+
+class _Logprobs(BaseModel):
+    content: list[Row] | None = None
+
+
+class _Message(BaseModel):
+    content: Text | None = None
+    refusal: Text | None = None
+    reasoning_content: Text | None = None
+    reasoning: Text | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: Text | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _InputDetails(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _OutputDetails(BaseModel):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int = 0
+    total_tokens: int | None = None
+    prompt_tokens_details: _InputDetails | None = None
+    completion_tokens_details: _OutputDetails | None = None
+
+
+class _Completion(BaseModel):
+    id: Text | None = None
+    created: int | float | None = None
+    model: Text | None = None
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    usage: _Usage | None = None
+
+
+def checked_response(answer: Row) -> Row:
+    """Return an endpoint's own response; raise ModelError if it is none, or none to use."""
+    status = answer.get("status", "completed")
+    if status not in ("completed", "incomplete"):
+        raise _malformed(f"the response is {str(status)[:100]}{_error_of(answer)}")
+    if not isinstance(answer.get("output"), list):
+        raise _malformed(f"the response has no output{_error_of(answer)}")
+    return answer
+
+
+def response_of(answer: Row, request: Row) -> Row:
+    """Return a chat completion as the response to the request; raise ModelError if it is none."""
+    completion = _checked(answer)
+    choice = completion.choices[0]
+    reason = INCOMPLETE.get(choice.finish_reason or "")
+    name = completion.id or uuid.uuid4().hex
+    created = time.time() if completion.created is None else completion.created
+    output = _output(choice, name)
+    if reason:
+        output[-1]["status"] = "incomplete"
+    given = {key: request.get(key) for key in ECHOED}
+    return {
+        "id": f"resp_{name.removeprefix('resp_')}",
+        "object": "response",
+        "created_at": int(created),
+        "status": "incomplete" if reason else "completed",
+        "error": None,
+        "incomplete_details": {"reason": reason} if reason else None,
+        "model": completion.model or request.get("model"),
+        "output": output,
+        **{key: ECHOED[key] if value is None else value for key, value in given.items()},
+        "usage": _usage(completion.usage) if completion.usage else None,
+    }
+
+
+def _checked(answer: Row) -> _Completion:
+    try:
+        return _Completion.model_validate(answer)
+    except ValidationError as error:
+        problem = error.errors(include_input=False)[0]
+        place = ".".join(str(step) for step in problem["loc"])
+    raise _malformed(f"no chat completion: {place}: {problem['msg']}{_error_of(answer)}")
+
+
+def _output(choice: _Choice, name: str) -> list[Row]:
+    """Return what the model thought, said and called; the last is what a limit cut off."""
+    message = choice.message
+    calls = message.tool_calls or []
+    thought = message.reasoning_content or message.reasoning
+    output: list[Row] = []
+    if thought:
+        summary = [{"type": "summary_text", "text": thought}]
+        output.append({"id": f"rs_{name}", "type": "reasoning", "summary": summary})
+    if message.content or message.refusal or not calls:
+        output.append(_message(choice, name))
+    return output + [_call(call, f"{name}_{number}") for number, call in enumerate(calls)]
+
+
+def _message(choice: _Choice, name: str) -> Row:
+    logprobs = choice.logprobs.content if choice.logprobs else None
+    said: Row = {"type": "output_text", "text": choice.message.content or "", "annotations": []}
+    if logprobs:
+        said["logprobs"] = logprobs
+    if choice.message.refusal and not choice.message.content:
+        said = {"type": "refusal", "refusal": choice.message.refusal}
+    return {
+        "id": f"msg_{name}",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [said],
+    }
+
+
+def _call(call: _Call, name: str) -> Row:
+    return {
+        "id": f"fc_{name}",
+        "type": "function_call",
+        "call_id": call.id or f"call_{name}",
+        "name": call.function.name,
+        "arguments": call.function.arguments,
+        "status": "completed",
+    }
+
+
+def _usage(usage: _Usage) -> Row:
+    spent, got = usage.prompt_tokens_details, usage.completion_tokens_details
+    total = usage.prompt_tokens + usage.completion_tokens
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {"cached_tokens": (spent and spent.cached_tokens) or 0},
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": (got and got.reasoning_tokens) or 0},
+        "total_tokens": total if usage.total_tokens is None else usage.total_tokens,
+    }
+
+
+def _error_of(answer: Row) -> str:
+    """Return the error some endpoints answer with, as if it were a success."""
+    error: Any = answer.get("error")
+    return f": {json.dumps(error, ensure_ascii=False)[:2000]}" if error else ""
+
+
+def _malformed(message: str) -> ModelError:
+    return ModelError(HTTPStatus.BAD_GATEWAY, f"the endpoint's answer is of no use: {message}")

@@ -1,0 +1,143 @@
+"""A conversation of Responses API items, told in Chat Completions messages."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from collector.servers.responses_api_models.base import ModelError, Row
+
+ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+TEXTS = {
+    "input_text": "text",
+    "output_text": "text",
+    "text": "text",
+    "summary_text": "text",
+    "reasoning_text": "text",
+    "refusal": "refusal",
+}
+FILE_FIELDS = ("file_data", "file_id", "filename")
+
+
+def chat_messages(request: Row) -> list[Row]:
+    """Return the instructions and the input; raise ModelError if they cannot be told."""
+    conversation = _Conversation()
+    if "instructions" in request:
+        conversation.add({"role": "system", "content": request["instructions"]})
+    given = request.get("input")
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    if not isinstance(items, list):
+        raise _bad("input is neither a text nor a list")
+    for item in items:
+        conversation.add(item)
+    return conversation.messages
+
+
+class _Conversation:
+    """Messages so far; what the assistant thinks, says and calls in a row is one message."""
+
+    def __init__(self) -> None:
+        self.messages: list[Row] = []
+        self._thoughts: list[str] = []
+
+    def add(self, item: Any) -> None:
+        if not isinstance(item, dict):
+            raise _bad("an input item is not an object")
+        kind = item.get("type") or ("message" if "role" in item else None)
+        if kind == "reasoning":
+            self._thoughts.append(_thought(item))
+        elif kind == "function_call":
+            self._add_call(item)
+        elif kind == "function_call_output":
+            call_id = _text(item, "call_id")
+            content = _content(item.get("output"), "tool")
+            self.messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
+        elif kind == "message":
+            self._add_message(item)
+        else:
+            raise _bad(f"an input item of type {_shown(kind)} cannot be sent")
+
+    def _add_message(self, item: Row) -> None:
+        role = ROLES.get(str(item.get("role")))
+        if role is None:
+            raise _bad(f"a message has the role {_shown(item.get('role'))}")
+        content = _content(item.get("content"), role)
+        last = self.messages[-1] if self.messages else {}
+        if role == "assistant" and "tool_calls" in last:
+            # only the calls' outputs may stand behind the calls
+            last["content"] = "\n".join(filter(None, [last["content"], str(content)]))
+        else:
+            self.messages.append({"role": role, "content": content})
+        self._end_thoughts()
+
+    def _add_call(self, item: Row) -> None:
+        function = {"name": _text(item, "name"), "arguments": _text(item, "arguments")}
+        call = {"id": _text(item, "call_id"), "type": "function", "function": function}
+        if not self.messages or self.messages[-1]["role"] != "assistant":
+            self.messages.append({"role": "assistant", "content": None})
+        self.messages[-1].setdefault("tool_calls", []).append(call)
+        self._end_thoughts()
+
+    def _end_thoughts(self) -> None:
+        last = self.messages[-1]
+        thoughts = [last.get("reasoning_content", ""), *self._thoughts]
+        if last["role"] == "assistant" and any(thoughts):
+            last["reasoning_content"] = "\n".join(filter(None, thoughts))
+        self._thoughts = []
+
+
+def _content(content: Any, role: str) -> str | list[Row]:
+    """Return the content; as text if it is one, which every endpoint understands."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise _bad(f"the content of a {role} message is neither a text nor a list")
+    parts = [_part(part) for part in content]
+    is_text = all(part["type"] == "text" for part in parts)
+    if is_text and (role != "user" or len(parts) == 1):
+        return "".join(part["text"] for part in parts)
+    if role == "assistant":
+        raise _bad("the content of an assistant message is not a text")
+    return parts
+
+
+def _part(part: Any) -> Row:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if kind in TEXTS:
+        return {"type": "text", "text": _text(part, TEXTS[kind])}
+    if kind == "input_image":
+        image = {"url": _text(part, "image_url")}
+        return {"type": "image_url", "image_url": _with_detail(image, part)}
+    if kind == "input_file":
+        file = {name: part[name] for name in FILE_FIELDS if part.get(name) is not None}
+        return {"type": "file", "file": file}
+    if kind == "input_audio":  # the same in both
+        return dict(part)
+    raise _bad(f"content of type {_shown(kind)} cannot be sent")
+
+
+def _with_detail(image: Row, part: Row) -> Row:
+    return image if part.get("detail") is None else {**image, "detail": part["detail"]}
+
+
+def _thought(item: Row) -> str:
+    """Return the reasoning itself, or else its summary; encrypted reasoning is neither."""
+    parts = item.get("content") or item.get("summary") or []
+    if not isinstance(parts, list):
+        raise _bad("the content of a reasoning item is not a list")
+    return "\n".join(str(_part(part).get("text", "")) for part in parts)
+
+
+def _text(row: Row, name: str) -> str:
+    value = row.get(name)
+    if not isinstance(value, str):
+        raise _bad(f"{name} of a {_shown(row.get('type'))} is not a text")
+    return value
+
+
+def _shown(value: Any) -> str:
+    return str(value)[:100]
+
+
+def _bad(message: str) -> ModelError:
+    return ModelError(HTTPStatus.BAD_REQUEST, message)

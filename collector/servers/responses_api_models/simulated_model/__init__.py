@@ -1,0 +1,87 @@
+"""A policy of our own: it works the bundled tasks by rules, and slips at times."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from random import Random
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from collector.servers.responses_api_models.base import Model, ModelError
+from collector.servers.responses_api_models.simulated_model.answers import response
+from collector.servers.responses_api_models.simulated_model.conversation import read
+from collector.servers.responses_api_models.simulated_model.policy import decide
+from collector.servers.responses_api_models.simulated_model.slips import Risk
+
+__all__ = ["SimulatedModel"]
+
+Row = dict[str, Any]
+
+
+class Settings(BaseModel):
+    """The settings of a simulated model; configs hold more than it needs."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    seed: int = 0
+    slip_rate: float = Field(default=0.04, ge=0, le=1)
+    latency: float = Field(default=0.0, ge=0)
+    model_name: str = "simulated"
+
+
+class SimulatedModel(Model):
+    """Answer by rules; the same seed in a request gives the same answer."""
+
+    def __init__(self, settings: Row) -> None:
+        """Check the settings."""
+        super().__init__(settings)
+        self._settings = Settings.model_validate(settings)
+
+    async def respond(self, request: Row) -> Row:
+        """Take the conversation's next step."""
+        if self._settings.latency:
+            await asyncio.sleep(self._settings.latency)
+        conversation = read(request)
+        _check_limit(request.get("max_output_tokens"))
+        rng = self._generator(request)
+        temperature = _temperature(request.get("temperature"))
+        risk = Risk(self._settings.slip_rate, temperature, conversation.request)
+        turn = decide(conversation, risk, rng)
+        return response(turn, request, model=self._settings.model_name, rng=rng)
+
+    def _generator(self, request: Row) -> Random:
+        """Return a generator that the seeds and the conversation determine, if there is a seed."""
+        seed = _seed(request.get("metadata"))
+        if seed is None:
+            return Random()  # noqa: S311
+        said = json.dumps([request.get("instructions"), request.get("input")], sort_keys=True)
+        digest = hashlib.sha256(said.encode()).hexdigest()
+        return Random(f"{self._settings.seed} {seed} {digest}")  # noqa: S311
+
+
+def _seed(metadata: Any) -> Any:
+    """Return the seed that the collector put into the metadata, as vLLM takes it."""
+    text = metadata.get("extra_body") if isinstance(metadata, dict) else None
+    if text is None:
+        return None
+    try:
+        found = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise ModelError(400, f"metadata.extra_body is not JSON: {error}") from error
+    return found.get("seed") if isinstance(found, dict) else None
+
+
+def _temperature(given: Any) -> float:
+    if given is None:
+        return 1.0
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not 0 <= given <= 2:
+        raise ModelError(400, "temperature must be a number from 0 to 2")
+    return float(given)
+
+
+def _check_limit(given: Any) -> None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise ModelError(400, "max_output_tokens must be a positive whole number")

@@ -1,0 +1,99 @@
+"""Test an environment by itself, through its real endpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from collector.servers.resources_servers.environment import Environment, Solution, Tool
+from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+
+Row = dict[str, Any]
+PLAYS = {1.0: "ground truth", 0.0: "empty answer"}
+
+
+@dataclass
+class SelfTest:
+    """What was tried, and what went wrong."""
+
+    task_count: int = 0
+    tool_count: int = 0
+    problems: list[str] = field(default_factory=list)
+
+
+async def check_environment(environment: Environment[Any], tasks: Iterable[Row]) -> SelfTest:
+    """Play every task twice: perfectly, and not at all; then send nonsense to the tools."""
+    server = ResourcesServer("test", environment, session_seconds=DEFAULT_SESSION_SECONDS)
+    result = SelfTest()
+    transport = httpx.ASGITransport(app=server.app(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        for number, row in enumerate(tasks):
+            result.task_count += 1
+            plays = {1.0: environment.solution(row), 0.0: Solution(answer="")}
+            for expected, solution in plays.items():
+                name = f"task {row.get('id', number)}, {PLAYS[expected]}"
+                problems = [
+                    f"{name}: {text}" for text in await _play(client, row, solution, expected)
+                ]
+                result.problems += problems
+        result.tool_count = len(environment.tools)
+        for tool in environment.tools:
+            result.problems += await _check_tool(client, tool)
+    if len(server.sessions):
+        result.problems.append(f"{len(server.sessions)} sessions were not freed")
+    if not result.task_count:
+        result.problems.append("there is no task to test with")
+    return result
+
+
+async def _play(
+    client: httpx.AsyncClient, row: Row, solution: Solution, expected: float
+) -> list[str]:
+    """Play a task, and return what is wrong with its verdict or its tools."""
+    problems: list[str] = []
+    client.cookies.clear()
+    await client.post("/seed_session", json=row)
+    output: list[Row] = []
+    for number, call in enumerate(solution.calls):
+        reply = await client.post(f"/{call.name}", json=call.arguments)
+        if not reply.is_success:
+            problems.append(f"{call.name} answered {reply.status_code}: {reply.text}")
+        output += _turn(number, call.name, call.arguments, reply.text)
+    if solution.answer:
+        content = [{"type": "output_text", "text": solution.answer, "annotations": []}]
+        output.append({"type": "message", "role": "assistant", "content": content})
+    reply = await client.post("/verify", json={**row, "response": {"output": output}})
+    if not reply.is_success:
+        problems.append(f"/verify answered {reply.status_code}: {reply.text}")
+    elif reply.json().get("reward") != expected:
+        problems.append(f"it scores {reply.json().get('reward')}, not {expected:g}")
+    return problems
+
+
+def _turn(number: int, name: str, arguments: Row, text: str) -> list[Row]:
+    call_id = f"call_{number}"
+    return [
+        {
+            "type": "function_call",
+            "call_id": call_id,
+            "name": name,
+            "arguments": json.dumps(arguments),
+        },
+        {"type": "function_call_output", "call_id": call_id, "output": text},
+    ]
+
+
+async def _check_tool(client: httpx.AsyncClient, tool: Tool[Any]) -> list[str]:
+    problems: list[str] = []
+    if tool.schema()["parameters"].get("additionalProperties") is not False:
+        problems.append(f"{tool.name}: its schema allows fields it does not know")
+    if not tool.description:
+        problems.append(f"{tool.name} has no description")
+    reply = await client.post(f"/{tool.name}", json={"no_such_field": 1})
+    if reply.status_code != 422 or "no_such_field" not in reply.text:
+        problems.append(f"{tool.name} does not refuse a field it does not know")
+    return problems

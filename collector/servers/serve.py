@@ -1,0 +1,135 @@
+"""Run a gym until it is stopped: in the foreground, or as a child of another command."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from collector.errors import ServerError
+from collector.servers.gym import Gym, running_gym
+from collector.terminal import write_output
+
+Row = dict[str, Any]
+STOP_SECONDS = 10.0
+
+
+async def serve(
+    config: Row, *, head_host: str, head_port: int, as_json: bool, exit_with_stdin: bool
+) -> None:
+    """Start the servers, say where they are, and wait for a signal or a crash."""
+    with _stop_signals() as stopped:
+        async with running_gym(config, head_host=head_host, head_port=head_port) as gym:
+            write_output((_json(gym) if as_json else _text(gym)) + "\n")
+            waits = [asyncio.create_task(stopped.wait()), asyncio.create_task(gym.wait_for_crash())]
+            if exit_with_stdin:
+                _watch_stdin(stopped)
+            done, left = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for task in left:
+                task.cancel()
+            for task in done:
+                task.result()  # a crash is told as an error
+
+
+@contextlib.contextmanager
+def _stop_signals() -> Iterator[asyncio.Event]:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    try:
+        yield stopped
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _watch_stdin(stopped: asyncio.Event) -> None:
+    """Stop when standard input is closed: the process that holds its other end is gone."""
+    loop = asyncio.get_running_loop()
+
+    def read_all() -> None:
+        # past Python's buffer, whose lock a thread may not hold when the interpreter ends
+        while os.read(0, 1 << 12):
+            pass
+        with contextlib.suppress(RuntimeError):  # the loop has ended before
+            loop.call_soon_threadsafe(stopped.set)
+
+    threading.Thread(target=read_all, daemon=True).start()
+
+
+def _text(gym: Gym) -> str:
+    width = max(len(instance.name) for instance in [gym.head, *gym.instances])
+    lines = [
+        f"  {instance.name:{width}}  {instance.url}  ({instance.kind}/{instance.implementation})"
+        for instance in gym.instances
+    ]
+    head = f"  {gym.head.name:{width}}  {gym.head.url}"
+    return "\n".join(["Servers are ready:", head, *lines, "", "Stop them with Ctrl-C."])
+
+
+def _json(gym: Gym) -> str:
+    servers = [
+        {
+            "name": instance.name,
+            "kind": instance.kind,
+            "implementation": instance.implementation,
+            "url": instance.url,
+        }
+        for instance in gym.instances
+    ]
+    head = {"host": gym.head.host, "port": gym.head.port, "url": gym.head.url}
+    return orjson.dumps({"head": head, "servers": servers}).decode()
+
+
+@dataclass(frozen=True)
+class ChildGym:
+    """A gym in a process of its own."""
+
+    head_host: str
+    head_port: int
+    servers: list[Row]
+
+
+@contextlib.contextmanager
+def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[ChildGym]:
+    """Run a gym on free ports beside this process; it ends with us, however we end."""
+    flags = [word for path in configs for word in ("--config", path)]
+    flags += [word for setting in settings for word in ("--set", setting)]
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "collector", "run", "--json", "--exit-with-stdin"),
+            *("--head-port", "0", *flags),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is for the collector, which lets rollouts finish
+    )
+    try:
+        assert process.stdout
+        line = process.stdout.readline()
+        if not line:
+            raise ServerError("the servers did not start: the reason is above")
+        ready = orjson.loads(line)
+        yield ChildGym(ready["head"]["host"], ready["head"]["port"], ready["servers"])
+        if process.poll() is not None:
+            raise ServerError("the servers ended early: the reason is above")
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()

@@ -1,0 +1,74 @@
+"""Ask the head server which servers there are, and each of them whether it works."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+from collector.errors import ServerError
+from collector.gym_client import ClientError, GymClient
+
+Row = dict[str, Any]
+CHECK_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Health:
+    """What a server answered when it was asked whether it works."""
+
+    name: str
+    kind: str
+    url: str
+    is_healthy: bool
+    latency_ms: float
+    problem: str | None
+
+
+async def check_all(head_host: str, head_port: int) -> list[Health]:
+    """Return the health of every server that the head server knows."""
+    head = httpx.URL(scheme="http", host=head_host, port=head_port)
+    async with GymClient() as client:
+        try:
+            reply = await client.get(
+                head.copy_with(path="/server_instances"), timeout=CHECK_SECONDS
+            )
+        except ClientError as error:
+            raise ServerError(
+                f"no head server at {head}: {error}\n  what to do: start one with spotter run"
+            ) from error
+        instances = _instances(reply.status, reply.body, head)
+        return list(await asyncio.gather(*(_check(row, client) for row in instances)))
+
+
+def _instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
+    try:
+        found = orjson.loads(body) if status == httpx.codes.OK else None
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise ServerError(f"{head} does not list its servers (HTTP {status})")
+    return found
+
+
+async def _check(row: Row, client: GymClient) -> Health:
+    url = str(row.get("url") or f"http://{row.get('host')}:{row.get('port')}")
+    started = time.monotonic()
+    problem: str | None
+    try:
+        reply = await client.get(httpx.URL(url), timeout=CHECK_SECONDS)
+        problem = None if reply.status == httpx.codes.OK else f"HTTP {reply.status}"
+    except (ClientError, httpx.InvalidURL) as error:
+        problem = str(error)
+    return Health(
+        name=str(row.get("process_name") or row.get("name")),
+        kind=str(row.get("server_type")),
+        url=url,
+        is_healthy=problem is None,
+        latency_ms=round(1000 * (time.monotonic() - started), 1),
+        problem=problem,
+    )

@@ -1,0 +1,98 @@
+"""Start `spotter run` as a user would, and talk to its servers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support import Row
+
+WORKPLACE = "resources_servers/workplace/configs/workplace.yaml"
+ARITHMETIC = "resources_servers/arithmetic/configs/arithmetic.yaml"
+SIMULATED = "responses_api_models/simulated_model/configs/simulated_model.yaml"
+OPENAI = "responses_api_models/openai_model/configs/openai_model.yaml"
+
+
+@dataclass
+class Running:
+    """A gym that is up."""
+
+    process: subprocess.Popen[str]
+    head_port: int
+    urls: dict[str, str]
+
+    @property
+    def head(self) -> str:
+        return f"http://127.0.0.1:{self.head_port}"
+
+
+@contextlib.contextmanager
+def running(*arguments: str, cwd: Path, command: str = "spotter") -> Iterator[Running]:
+    program = str(Path(sys.executable).with_name(command))
+    words = ["run"] if command == "spotter" else []
+    process = subprocess.Popen(
+        [program, *words, "--json", "--head-port", "0", *arguments],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    line = process.stdout.readline()
+    if not line:
+        _, errors = process.communicate(timeout=60)
+        raise AssertionError(f"it did not start: {errors}")
+    ready = json.loads(line)
+    urls = {server["name"]: server["url"] for server in ready["servers"]}
+    try:
+        yield Running(process, ready["head"]["port"], urls)
+    finally:
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+        assert "never retrieved" not in errors, errors
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    body: Any
+    cookie: str | None
+
+
+def post(
+    url: str, body: Any, *, cookie: str | None = None, kind: str = "application/json"
+) -> Answer:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": kind, **({"Cookie": cookie} if cookie else {})}
+    return _send(urllib.request.Request(url, data=data, headers=headers, method="POST"))  # noqa: S310
+
+
+def get(url: str) -> Answer:
+    return _send(urllib.request.Request(url))  # noqa: S310
+
+
+def _send(request: urllib.request.Request) -> Answer:
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+            cookie = reply.headers.get("Set-Cookie")
+            text = reply.read()
+            return Answer(reply.status, json.loads(text), cookie and cookie.partition(";")[0])
+    except urllib.error.HTTPError as error:
+        with error:
+            return Answer(error.code, json.loads(error.read()), None)
+
+
+def example_row(name: str = "workplace") -> Row:
+    from collector.places import find_file
+
+    path = find_file(f"resources_servers/{name}/data/example.jsonl")
+    row: Row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    return row

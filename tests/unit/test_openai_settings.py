@@ -1,0 +1,50 @@
+"""The settings of an OpenAI-compatible endpoint, and its key, which is told to nobody."""
+
+from __future__ import annotations
+
+import pytest
+
+from collector.servers.responses_api_models.openai_model.endpoint import Endpoint
+from collector.servers.responses_api_models.openai_model.settings import checked_settings
+from tests.support import Row
+
+SETTINGS: Row = {"openai_base_url": "http://host:1/v1", "openai_model": "m"}
+
+
+@pytest.mark.parametrize("key", ["short-1", "sk-0123456789abcdef"])
+def test_messages_are_cut_and_hold_no_key(key: str) -> None:
+    endpoint = Endpoint(checked_settings({**SETTINGS, "openai_api_key": key}))
+    message = endpoint.clean(
+        f"Authorization: Bearer {key}; the key {key} is wrong; " + "x" * 99_999
+    )
+    assert key not in message
+    assert "is wrong" in message
+    assert len(message) <= 4000
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"openai_base_url": None}, "openai_base_url"),
+        ({"openai_base_url": "host:80"}, "write it like"),
+        ({"openai_base_url": "http://${host}/v1"}, "openai_base_url"),
+        ({"openai_model": ""}, "openai_model"),
+        ({"openai_api_key": "s3cr3t\n"}, "openai_api_key"),
+        ({"openai_api_key": ["s3cr3t"]}, "openai_api_key"),
+        ({"api": "completions"}, "api"),
+        ({"request_timeout": 0}, "request_timeout"),
+        ({"max_retries": -1}, "max_retries"),
+    ],
+    ids=str,
+)
+def test_wrong_settings_are_named_but_not_quoted(given: Row, named: str) -> None:
+    with pytest.raises(ValueError, match=named) as error:
+        checked_settings(SETTINGS | given)
+    assert "s3cr3t" not in str(error.value)
+
+
+def test_a_config_may_hold_more() -> None:
+    settings = checked_settings({**SETTINGS, "host": "127.0.0.1", "port": 1, "openai_api_key": "k"})
+    assert (settings.api, settings.request_timeout, settings.max_retries) == ("auto", 3600.0, 5)
+    assert settings.key == "k"
+    assert "'k'" not in repr(settings)
