@@ -310,7 +310,7 @@ def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
         (["a.jsonl", "b.jsonl", "--run-id", "x"], "--run-id is for one run"),
         (["a.jsonl", "b.jsonl", "--inputs", "x"], "--inputs is for one run"),
         (["x/a.jsonl", "y/a.jsonl", "--output-dir", "z"], "would both write"),
-        (["+unknown=1"], "unknown override +unknown=1"),
+        (["+unknown=1"], "unknown override +unknown"),
         (["++allow_partial_rollouts=maybe"], "true or false"),
         (["--nonsense"], "No such option"),
     ],
