@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from collector.commands.common import CONFIG_OVERRIDES, Configs, HeadHost, HeadPort, Set
+from collector.commands.common import CONFIG_OVERRIDES, Configs, Set
 
 OVERRIDES = CONFIG_OVERRIDES
 
@@ -15,8 +15,18 @@ def run(
     *,
     config: Configs = None,
     settings: Set = None,
-    head_host: HeadHost = "127.0.0.1",
-    head_port: HeadPort = 11000,
+    head_host: Annotated[
+        str | None,
+        typer.Option(help="Where the head server listens.  [default: the config's, or 127.0.0.1]"),
+    ] = None,
+    head_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="Its port, 0 for any free one.  [default: the config's, or 11000]",
+        ),
+    ] = None,
     exit_with_stdin: Annotated[
         bool,
         typer.Option("--exit-with-stdin", hidden=True, help="End when standard input is closed."),
@@ -39,16 +49,10 @@ def run(
     """
     import asyncio
 
-    from collector.servers.config import load_config
+    from collector.servers.config import HEAD, load_config
     from collector.servers.serve import serve
 
-    loaded = load_config(config or [], settings or [])
-    asyncio.run(
-        serve(
-            loaded,
-            head_host=head_host,
-            head_port=head_port,
-            as_json=json,
-            exit_with_stdin=exit_with_stdin,
-        )
-    )
+    given = {"host": head_host, "port": head_port}
+    head = [f"{HEAD}.{name}={value}" for name, value in given.items() if value is not None]
+    loaded = load_config(config or [], [*(settings or []), *head])
+    asyncio.run(serve(loaded, as_json=json, exit_with_stdin=exit_with_stdin))

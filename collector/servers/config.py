@@ -16,6 +16,8 @@ from collector.places import find_file
 
 Row = dict[str, Any]
 KINDS = ("responses_api_agents", "responses_api_models", "resources_servers")
+HEAD = "head_server"
+HEAD_PORT = 11000
 REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 ENVIRONMENT_FILE = "env.yaml"
 # tells where a config came from, so that paths in it can be found
@@ -66,6 +68,15 @@ def load_config(paths: Sequence[str], overrides: Sequence[str]) -> Row:
         config = values.merged(config, _override(override))
     resolved: Row = _Resolver(config).resolve()
     return resolved
+
+
+def head_of(config: Mapping[str, Any]) -> tuple[str, int]:
+    """Return where the head server listens."""
+    head = config.get(HEAD) or {}
+    if not isinstance(head, dict):
+        raise UsageError(f"{HEAD}: write it like {{host: 127.0.0.1, port: {HEAD_PORT}}}")
+    port = head.get("port")
+    return str(head.get("host") or "127.0.0.1"), _port(HEAD, HEAD_PORT if port is None else port)
 
 
 def servers_of(config: Mapping[str, Any]) -> list[ServerConfig]:
@@ -150,10 +161,14 @@ def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:
         ((implementation, settings),) = implementations.items()
         if settings is not None and not isinstance(settings, dict):
             raise UsageError(f"{name}: the settings of {implementation} are no map")
-        port = (settings or {}).get("port") or 0
-        if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 1 << 16:
-            raise UsageError(f"{name}: the port {port!r} is none")
+        _port(str(name), (settings or {}).get("port") or 0)
         yield ServerConfig(str(name), kinds[0], str(implementation), settings or {})
+
+
+def _port(name: str, port: Any) -> int:
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 1 << 16:
+        raise UsageError(f"{name}: the port {port!r} is none")
+    return int(port)
 
 
 def _check_reference(

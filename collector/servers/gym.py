@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from starlette.applications import Starlette
 
 from collector.errors import ServerError, UsageError
-from collector.servers.config import ServerConfig, servers_of
+from collector.servers.config import HEAD, ServerConfig, head_of, servers_of
 from collector.servers.head import Instance, head_app
 from collector.servers.implementations import load_environment, load_model
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
@@ -45,9 +45,10 @@ class Gym:
 
 
 @contextlib.asynccontextmanager
-async def running_gym(config: Row, *, head_host: str, head_port: int) -> AsyncIterator[Gym]:
+async def running_gym(config: Row) -> AsyncIterator[Gym]:
     """Start every server of a resolved config and the head server; stop them in the end."""
     servers = servers_of(config)
+    head_host, head_port = head_of(config)
     with contextlib.ExitStack() as stack:
         sockets = {
             server.name: stack.enter_context(_bound(server.name, server.host, server.port))
@@ -57,9 +58,10 @@ async def running_gym(config: Row, *, head_host: str, head_port: int) -> AsyncIt
         instances = [_instance(server, sockets[server.name]) for server in servers]
         _write_addresses(config, instances)
         apps = {server.name: _app(server, instances) for server in servers}
-        head = Instance("head_server", "head_server", "head", head_host, _port(head_socket))
+        head = Instance(HEAD, HEAD, "head", head_host, _port(head_socket))
+        config[HEAD] = {"host": head.host, "port": head.port}
         running = [_Server(app, sockets[name], name) for name, app in apps.items()]
-        running.append(_Server(head_app(config, instances), head_socket, "head_server"))
+        running.append(_Server(head_app(config, instances), head_socket, HEAD))
         tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
         try:
             await asyncio.gather(*(server.wait_until_started() for server in running))

@@ -23,12 +23,10 @@ Row = dict[str, Any]
 STOP_SECONDS = 10.0
 
 
-async def serve(
-    config: Row, *, head_host: str, head_port: int, as_json: bool, exit_with_stdin: bool
-) -> None:
+async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
     """Start the servers, say where they are, and wait for a signal or a crash."""
     with _stop_signals() as stopped:
-        async with running_gym(config, head_host=head_host, head_port=head_port) as gym:
+        async with running_gym(config) as gym:
             write_output((_json(gym) if as_json else _text(gym)) + "\n")
             waits = [asyncio.create_task(stopped.wait()), asyncio.create_task(gym.wait_for_crash())]
             if exit_with_stdin:
