@@ -106,11 +106,15 @@ class _Collection:
             with self._signals():
                 try:
                     await self._run_rollouts(servers, client)
-                    result.error = self._stop.error
-                finally:
+                except BaseException:
                     self._progress.clear()
-                    self._finish()
-                    result.seconds = time.monotonic() - started
+                    with contextlib.suppress(SpotterError):  # the first error says more
+                        self._finish()
+                    raise
+                self._progress.clear()
+                result.error = self._stop.error
+                self._finish()
+                result.seconds = time.monotonic() - started
                 if result.signal is None and result.error is None:
                     await self._aggregate(servers, client)
         return result
