@@ -259,3 +259,12 @@ def test_the_config_names_the_defaults() -> None:
     config = yaml.safe_load((folder / "configs/simulated_model.yaml").read_text())
     settings = config["policy_model"]["responses_api_models"]["simulated_model"]
     assert settings == simulated_model.Settings().model_dump()
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [("simulated", "simulated"), ("gpt-9", "simulated-gpt-9"), ("Simulated X", "Simulated X")],
+)
+def test_nobody_takes_it_for_a_real_model(given: str, shown: str) -> None:
+    model = SimulatedModel({"model_name": given})
+    assert ask(model, {"input": "What is 2 + 3?"})["model"] == shown

@@ -31,6 +31,12 @@ class Settings(BaseModel):
     latency: float = Field(default=0.0, ge=0)
     model_name: str = "simulated"
 
+    @property
+    def shown_name(self) -> str:
+        """Return a name that nobody takes for that of a real model."""
+        is_clear = "simulated" in self.model_name.lower()
+        return self.model_name if is_clear else f"simulated-{self.model_name}"
+
 
 class SimulatedModel(Model):
     """Answer by rules; the same seed in a request gives the same answer."""
@@ -50,7 +56,7 @@ class SimulatedModel(Model):
         temperature = _temperature(request.get("temperature"))
         risk = Risk(self._settings.slip_rate, temperature, conversation.request)
         turn = decide(conversation, risk, rng)
-        return response(turn, request, model=self._settings.model_name, rng=rng)
+        return response(turn, request, model=self._settings.shown_name, rng=rng)
 
     def _generator(self, request: Row) -> Random:
         """Return a generator that the seeds and the conversation determine, if there is a seed."""
@@ -69,7 +75,7 @@ def _seed(metadata: Any) -> Any:
         return None
     try:
         found = json.loads(text)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise ModelError(400, f"metadata.extra_body is not JSON: {error}") from error
     return found.get("seed") if isinstance(found, dict) else None
 
