@@ -8,7 +8,7 @@ export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 .PHONY: demo test lint bench docs clean
 
 demo: $(INSTALLED)  ## the whole workflow on the embedded gym
-	$(BIN)/spotter demo --output-dir target/demo
+	$(BIN)/spotter demo
 
 test: $(INSTALLED) lint  ## lint, then run every test
 	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs

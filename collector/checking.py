@@ -16,8 +16,16 @@ def checked(model: type[M], given: dict[str, Any]) -> M:
     try:
         return model(**given)
     except ValidationError as error:
-        problems = dict.fromkeys(
-            f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors()
-        )
-        raise UsageError("\n  ".join(problems)) from None
+        raise UsageError("\n  ".join(problems_of(error, model))) from None
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """Say what is wrong with each setting, once, and quote no value: it may be a secret."""
+    told: dict[str, str] = {}
+    for problem in error.errors(include_input=False, include_url=False):
+        name = str(problem["loc"][0])
+        field = model.model_fields.get(name)
+        meant = field.description if field and problem["type"] != "value_error" else None
+        text = f"must be {meant}" if meant else problem["msg"].removeprefix("Value error, ")
+        told.setdefault(name, f"{name}: {text}")
+    return list(told.values())

@@ -21,6 +21,7 @@ from collector.commands import (
     sql,
     status,
 )
+from collector.commands.common import PRINTED, print_json
 from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, to_flags
 from collector.terminal import printable_lines, write_error
@@ -87,6 +88,8 @@ def main(arguments: list[str] | None = None) -> None:
         known = _overrides(given)
         app(to_flags(given, known) if known else given, prog_name="spotter")
     except SpotterError as error:
+        if "--json" in given and not PRINTED:
+            print_json({"error": str(error), "exit_code": error.exit_code})
         write_error(f"error: {printable_lines(str(error))}\n")
         sys.exit(error.exit_code)
     except BrokenPipeError:

@@ -133,7 +133,8 @@ def _next_steps(folder: Path) -> Iterator[str]:
     yield "\nThese figures are of a simulated model, which works by rules and slips by chance."
     yield "\nTry next"
     yield f"  spotter sql -w {warehouse}                    # what can be queried"
-    yield f'  spotter sql -w {warehouse} "select * from task_profiles limit 5"'
+    columns = "task_index, reward_mean, reward_std, total_tokens_mean"
+    yield f'  spotter sql -w {warehouse} "select {columns} from task_profiles order by 2 limit 5"'
     yield f"  spotter run {configs}"
     yield "  spotter status                                # in another terminal"
     yield f"  spotter collect -a {AGENT} -i {TASKS} -o my.jsonl -n 4 --limit 5"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncIterable, Mapping
 from dataclasses import dataclass
@@ -190,4 +191,7 @@ def _reason(error: BaseException) -> str:
         return " ".join(error.message.split())
     if isinstance(error, (aiohttp.InvalidURL, httpx.UnsupportedProtocol)):
         return "not a URL that can be called"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        number = error.os_error.errno
+        return os.strerror(number) if number and number > 0 else str(error.os_error.strerror)
     return str(error) or type(error).__name__

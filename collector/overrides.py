@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,15 @@ def to_flags(arguments: Sequence[str], known: Mapping[str, Override]) -> list[st
     """Replace each override among the arguments by its flag and leave the rest alone."""
     flags: list[str] = []
     for argument in arguments:
+        _refuse_forgotten_plus(argument, known)
         flags += _flag(argument, known) if argument.startswith("+") else [argument]
     return flags
+
+
+def _refuse_forgotten_plus(argument: str, known: Mapping[str, Override]) -> None:
+    key, equals, _ = argument.partition("=")
+    if equals and key != ANY and (key in known or key.split(".")[0] in known):
+        raise UsageError(f"did you mean +{key}=…?")
 
 
 def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
@@ -41,9 +49,12 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
     if equals and key and override is None and ANY in known:
         return [known[ANY].flag, f"{key}={text}"]
     if not equals or override is None or (path and not (override.is_map and all(path))):
+        names = sorted(name for name in known if name != ANY)
+        close = difflib.get_close_matches(key, names, n=1)
+        guess = f"; did you mean +{close[0]}=…?" if close else ""
         raise UsageError(
-            f"unknown override +{key}\n  known here: "  # its value may be a secret
-            + ", ".join(f"+{name}=…" for name in sorted(known) if name != ANY)
+            f"unknown override +{key}{guess}\n  known here: "  # its value may be a secret
+            + ", ".join(f"+{name}=…" for name in names)
         )
     if override.is_switch:
         is_on = _switch(key, text)

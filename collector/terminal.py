@@ -12,6 +12,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def counted_noun(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it is needed."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def printable_lines(text: str) -> str:
     """Do the same, but keep the lines."""
     return "\n".join(printable(line) for line in text.split("\n"))

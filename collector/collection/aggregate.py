@@ -30,6 +30,7 @@ from collector.drafts import Drafts, drafting
 from collector.errors import FileError, InvariantError, ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 from collector.jsonl import dump, parse_object
+from collector.terminal import counted_noun
 
 Row = dict[str, Any]
 HEAVY = ("response", "responses_create_params")
@@ -95,9 +96,18 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
     if settings.merge_shards:
         merged = merge_shards(shards, output, overwrite=settings.overwrite)
     rollouts = [output] if merged else shards
-    async with GymClient() as client:
-        servers = await find_servers(names, settings, client)
-        done = await aggregate(rollouts, output, servers, client, timeout=settings.request_timeout)
+    try:
+        async with GymClient() as client:
+            servers = await find_servers(names, settings, client)
+            timeout = settings.request_timeout
+            done = await aggregate(rollouts, output, servers, client, timeout=timeout)
+    except ServerError as error:
+        if merged:
+            raise ServerError(
+                f"the shards are merged into {output}, but not aggregated: {error}\n"
+                "  what to do: once the servers are there, aggregate again with --no-merge-shards"
+            ) from error
+        raise
     return Aggregated(done.path, done.key_metrics, done.rollout_count, merged)
 
 
@@ -153,12 +163,13 @@ def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool
             last = key
             file.write(line + b"\n")
     if repeated:
-        first = ", ".join(f"{task}:{rollout}" for task, rollout in repeated[:10])
+        keys = list(dict.fromkeys(repeated))
+        first = ", ".join(f"{task}:{rollout}" for task, rollout in keys[:10])
         raise InvariantError(
-            f"{len(repeated)} rollouts are in more than one shard, or twice in one: {first}"
-            + (" …" if len(repeated) > 10 else "")
-            + "\n  what to do: give shards task indices of their own (_ng_task_index), or take"
-            " out the shard that is there twice"
+            f"{counted_noun(len(keys), 'rollout')} in more than one shard, or twice in one:"
+            f" {first}{' …' if len(keys) > 10 else ''}\n"
+            "  what to do: collect the shards with --shard 1/N to N/N, so that every task has an"
+            " index of its own, or take out the shard that is there twice"
         )
 
 

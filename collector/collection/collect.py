@@ -28,6 +28,7 @@ from collector.gym_client import GymClient
 SPARE_DESCRIPTORS = 128
 REFRESH_SECONDS = 0.25
 REACH_SECONDS = 5.0
+SHOWN_CHARACTERS = 400
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Collected:
     """Rollouts that were refused for good."""
     spent_count: int = 0
     """Rollouts that failed as often as allowed."""
+    last_failure: str | None = None
     unkept_count: int = 0
     signal: int | None = None
     error: SpotterError | None = None
@@ -127,6 +129,7 @@ class _Collection:
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
         )
+
         dispatcher = Dispatcher(
             servers, client, policy, self._stop, has_success=state.done.count > 0
         )
@@ -135,7 +138,7 @@ class _Collection:
         syncer = Syncer([self._run.journal, self._failures])
         helpers = [
             asyncio.create_task(helper)
-            for helper in (syncer.run(), self._refresh(), self._end_grace(dispatcher))
+            for helper in (syncer.run(), self._refresh(dispatcher), self._end_grace(dispatcher))
         ]
         try:
             async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
@@ -163,18 +166,19 @@ class _Collection:
         elif isinstance(outcome, Failure):
             self._failures.append(outcome.line)
             result.failures[outcome.kind] += 1
+            result.last_failure = f"{outcome.kind}: {outcome.message[:SHOWN_CHARACTERS]}"
             self._run.state.note_failure(request.key, is_terminal=outcome.is_terminal)
         else:
             result.unkept_count += 1
 
-    async def _refresh(self) -> None:
+    async def _refresh(self, dispatcher: Dispatcher) -> None:
         while True:
             self._progress.show(
                 done=self.result.completed_count,
                 expected=self.result.expected_count,
                 failures=self.result.failures,
                 tallies=self.result.tallies,
-                note=self._note,
+                note=self._note or dispatcher.waiting,
             )
             await asyncio.sleep(REFRESH_SECONDS)
 

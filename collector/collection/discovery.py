@@ -6,7 +6,7 @@ import asyncio
 import base64
 import difflib
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import orjson
 from collector import values
 from collector.collection.secrets import Redactor, secret_texts
 from collector.collection.settings import Connection
-from collector.errors import ServerError, UsageError
+from collector.errors import ServerError, SpotterError, UsageError
 from collector.gym_client import ClientError, GymClient, NotSentError
 
 HEAD_SECONDS = 10.0
@@ -31,6 +31,8 @@ class Servers:
 
     urls: dict[str, httpx.URL]
     redactor: Redactor
+    find_again: Callable[[str], Awaitable[httpx.URL | None]] | None = None
+    """Ask the head server once more where an agent is, if it was asked at all."""
 
 
 async def find_servers(
@@ -62,7 +64,15 @@ async def find_servers(
                 f"the head server's config has no host and port for agent {name}\n"
                 f"  what to do: give its address with --agent-url {name}=http://HOST:PORT"
             )
-    return Servers({name: found[name] for name in wanted or found}, Redactor(secrets))
+
+    async def find_again(name: str) -> httpx.URL | None:
+        try:
+            return (await find_servers([name], connection, client)).urls[name]
+        except SpotterError:
+            return None  # the head server is away as well
+
+    chosen = {name: found[name] for name in wanted or found}
+    return Servers(chosen, Redactor(secrets), find_again)
 
 
 async def reach(servers: Servers, client: GymClient, *, patience: float) -> None:
@@ -114,11 +124,15 @@ async def _head_config(connection: Connection, client: GymClient) -> dict[str, A
         port=connection.head_port,
         path="/global_config_dict_yaml",
     )
-    advice = "\n  what to do: start the servers, or name agents with --agent-url NAME=http://…"
+    head = url.copy_with(path="/")
+    advice = (
+        "\n  what to do: start the servers with spotter run, say where the head server is with"
+        " --head-port, or name agents with --agent-url NAME=http://…"
+    )
     try:
         reply = await client.get(url, timeout=HEAD_SECONDS)
     except ClientError as error:
-        raise ServerError(f"no head server at {url}: {error}{advice}") from error
+        raise ServerError(f"no head server at {head}: {error}{advice}") from error
     if reply.status != httpx.codes.OK:
         raise ServerError(f"the head server answered {reply.status} at {url}{advice}")
     # the config holds API keys in clear, so that no part of it is ever quoted

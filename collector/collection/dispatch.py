@@ -21,6 +21,7 @@ from collector.retries import pause, retry_after
 RAMP_WORKERS = 32
 RAMP_SECONDS = 0.01
 LONGEST_REFUSED_PAUSE = 3.0
+LOOK_SECONDS = 1.0
 TOO_MANY_REQUESTS = 429
 
 
@@ -87,6 +88,7 @@ class Dispatcher:
         self._stop = stop
         self._watches = {name: _Watch() for name in servers.urls}
         self._has_success = has_success
+        self._find_again = servers.find_again
         self._hopeless = 0
         self._source: Iterator[Request] = iter(())
         self._workers: asyncio.Task[None] | None = None
@@ -193,7 +195,9 @@ class Dispatcher:
     async def _wait_for_server(self, agent: str, error: NotSentError, refusals: int) -> bool:
         watch = self._watches[agent]
         patience = self._policy.patience if watch.was_seen else self._policy.patience_at_start
-        if watch.note_refusal() > patience:
+        if watch.note_refusal() <= patience:
+            await self._look_again(agent, watch)
+        else:
             self._stop.ask(
                 ServerError(
                     f"agent {agent} cannot be reached at {shown(self._urls[agent])}:"
@@ -202,6 +206,21 @@ class Dispatcher:
                 )
             )
         return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, pause(refusals)))
+
+    async def _look_again(self, agent: str, watch: _Watch) -> None:
+        """Ask where the agent is now: servers that come back may have other ports."""
+        if self._find_again and watch.may_look():
+            url = await self._find_again(agent)
+            if url:
+                self._urls[agent] = _run_url(url)
+
+    @property
+    def waiting(self) -> str:
+        """Say which agents do not answer at the moment."""
+        away = [
+            f"{name} ({watch.away:.0f} s)" for name, watch in self._watches.items() if watch.away
+        ]
+        return f"waiting for {', '.join(away)} to come back" if away else ""
 
     def _note_failure(self, failure: Failure) -> None:
         if not failure.is_final or self._has_success:
@@ -222,17 +241,30 @@ class _Watch:
     def __init__(self) -> None:
         self.was_seen = False
         self._down_since: float | None = None
+        self._looked_at = 0.0
 
     def note_answer(self) -> None:
         self.was_seen = True
         self._down_since = None
 
+    @property
+    def away(self) -> float:
+        """Return for how long the server has been away, 0 if it is there."""
+        return 0.0 if self._down_since is None else time.monotonic() - self._down_since
+
+    def may_look(self) -> bool:
+        """Tell whether to ask the head server again: not all workers at once."""
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_SECONDS:
+            return False
+        self._looked_at = now
+        return True
+
     def note_refusal(self) -> float:
         """Return for how long the server has been away."""
-        now = time.monotonic()
         if self._down_since is None:
-            self._down_since = now
-        return now - self._down_since
+            self._down_since = time.monotonic()
+        return self.away
 
 
 def _run_url(url: httpx.URL) -> httpx.URL:

@@ -36,6 +36,8 @@ class Recipe:
     num_repeats_add_seed: bool = False
     responses_create_params: Row = field(default_factory=dict)
     prompt: Prompt | None = None
+    shard: tuple[int, int] | None = None
+    """Which part of the tasks, of how many: each has the indices it has in the whole."""
 
 
 @dataclass
@@ -181,6 +183,11 @@ class _Rows:
         for index in indices:
             yield b'%b,"%b":%d}\n' % (start, ROLLOUT.encode(), index)
 
+    def is_wanted(self, task: int) -> bool:
+        """Tell whether a task is in the shard that is asked for."""
+        shard = self.recipe.shard
+        return shard is None or task % shard[1] == shard[0] - 1
+
     def repeats_of(self, name: str) -> int | None:
         """Return how often rows of an agent are repeated, and remember it."""
         given = self.recipe.num_repeats
@@ -248,7 +255,7 @@ def _usable(rows: _Rows) -> Iterator[tuple[int, Row]]:
         except _UnusableError as problem:
             rows.problems.add(number, str(problem), problem.hint)
             continue
-        if not rows.problems:
+        if not rows.problems and rows.is_wanted(row[TASK]):
             yield number, row
     for number, index in rows.tasks.collisions():
         rows.problems.add(

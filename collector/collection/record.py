@@ -19,7 +19,7 @@ from collector.drafts import Drafts
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
-FIXED = ("agent_name", "num_repeats_add_seed", "responses_create_params")
+FIXED = ("agent_name", "num_repeats_add_seed", "responses_create_params", "shard")
 
 
 class _Part(BaseModel):
@@ -42,6 +42,7 @@ class RecordedSettings(_Part):
     num_repeats_add_seed: bool
     responses_create_params: dict[str, Any]
     prompt_config: FileRecord | None
+    shard: tuple[int, int] | None = None
 
 
 class MaterializedRecord(_Part):
@@ -112,6 +113,7 @@ def recorded(settings: CollectSettings) -> RecordedSettings:
         num_repeats=1 if settings.num_repeats is None else settings.num_repeats,
         num_repeats_add_seed=settings.num_repeats_add_seed,
         responses_create_params=settings.responses_create_params,
+        shard=settings.shard,
         prompt_config=FileRecord(path=_text(prompt), sha256=sha256_of(prompt)) if prompt else None,
     )
 
@@ -157,7 +159,8 @@ def differences(old: Record, settings: CollectSettings) -> list[str]:
             f" {old.input.path} had"
         )
     if new.limit and (old.settings.limit is None or new.limit < old.settings.limit):
-        found.append(f"limit: it was {old.settings.limit}, and can only grow, not be {new.limit}")
+        before = old.settings.limit or "not limited"
+        found.append(f"limit: it was {before}, and can only grow, not be {new.limit}")
     return found
 
 

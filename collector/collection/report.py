@@ -12,12 +12,13 @@ from collector.collection.aggregate import Aggregated
 from collector.collection.collect import Collected
 from collector.collection.progress import counted, duration
 from collector.collection.state import Tally
-from collector.terminal import printable
+from collector.terminal import counted_noun, printable
 
 
 def as_text(result: Collected) -> str:
     """Describe the run, and say what to do next."""
-    return "\n".join([*_counts(result), "", *_files(result), *_next_step(result)])
+    counts = "\n".join(_counts(result)).rstrip("\n")
+    return "\n".join([counts, "", *_files(result), *_next_step(result)])
 
 
 def as_data(result: Collected) -> dict[str, Any]:
@@ -128,13 +129,13 @@ def _next_step(result: Collected) -> Iterator[str]:
             yield "To go on, give the same command again with --resume."
         if result.spent_count:
             yield (
-                f"{result.spent_count:,} rollouts are out of attempts: --resume with a higher"
-                " --max-attempts tries them again."
+                f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"
+                " higher --max-attempts tries again."
             )
         if result.terminal_count:
             yield (
-                f"{result.terminal_count:,} rollouts were refused for good: the failures file says"
-                " why, and resuming does not send them again."
+                f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
+                " file says why, and resuming does not send them again."
             )
         if result.completed_count:
             yield f"To profile what is there: spotter profile {path} --allow-partial"

@@ -54,6 +54,12 @@ def _is_json(params: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
+def _is_shard(shard: tuple[int, int] | None) -> tuple[int, int] | None:
+    if shard and shard[0] > shard[1]:
+        raise ValueError(f"there is no shard {shard[0]} of {shard[1]}")
+    return shard
+
+
 def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
     for name, _ in secret_fields(params):
         raise ValueError(
@@ -94,9 +100,19 @@ class CollectSettings(Connection):
     output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
     agent_name: Annotated[str, Field(min_length=1)] | None = None
     limit: NonNegativeInt | None = None
-    num_repeats: Repeats | Annotated[dict[str, Repeats], Field(min_length=1)] | None = None
+    num_repeats: Annotated[
+        Repeats | Annotated[dict[str, Repeats], Field(min_length=1)] | None,
+        Field(description=f"a number from 1 to {MAX_ROLLOUT:,}, or {{agent: number, …}} of those"),
+    ] = None
     num_repeats_add_seed: StrictBool = False
-    responses_create_params: Params = {}
+    responses_create_params: Annotated[
+        Params, Field(description="a map, like '{temperature: 0.7}'")
+    ] = {}
+    shard: Annotated[
+        tuple[PositiveInt, PositiveInt] | None,
+        AfterValidator(_is_shard),
+        Field(description="a part of all, like 2/8"),
+    ] = None
     prompt_config: Path | None = None
     num_samples_in_parallel: PositiveInt = 64
     max_attempts: PositiveInt = 3
@@ -114,4 +130,5 @@ class CollectSettings(Connection):
             num_repeats_add_seed=self.num_repeats_add_seed,
             responses_create_params=self.responses_create_params,
             prompt=prompt,
+            shard=self.shard,
         )

@@ -31,6 +31,7 @@ OVERRIDES = {
     "input_jsonl_fpath": Override("--input-jsonl-fpath"),
     "output_jsonl_fpath": Override("--output-jsonl-fpath"),
     "limit": Override("--limit"),
+    "shard": Override("--shard"),
     "num_repeats": Override("--num-repeats", is_map=True),
     "num_repeats_add_seed": Override("--num-repeats-add-seed", is_switch=True),
     "num_samples_in_parallel": Override("--num-samples-in-parallel"),
@@ -76,8 +77,15 @@ def collect(
     config: Configs = None,
     settings: Set = None,
     split: Annotated[
-        str, typer.Option(help="Which datasets of the configs to collect, with --serve.")
-    ] = "train",
+        str | None,
+        typer.Option(
+            help="Which datasets of the configs to collect, with --serve.  [default: train]"
+        ),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Collect only part K of N; spotter aggregate joins them."),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option(help="Take only the first lines of the input; 0 takes all.")
     ] = None,
@@ -148,6 +156,7 @@ def collect(
         "input_jsonl_fpath": input_jsonl_fpath,
         "output_jsonl_fpath": output_jsonl_fpath,
         "limit": limit,
+        "shard": shard.split("/") if shard else None,
         "num_repeats": parsed("num_repeats", num_repeats or []),
         "num_repeats_add_seed": num_repeats_add_seed,
         "num_samples_in_parallel": num_samples_in_parallel,
@@ -165,11 +174,11 @@ def collect(
         "grace_period": grace_period,
     }
     if serve:
-        result = _collect_served(given, config or [], settings or [], split)
+        result = _collect_served(given, config or [], settings or [], split or "train")
     elif input_jsonl_fpath is None:
         raise UsageError("which tasks? Name a task file with --input, or configs with --serve")
-    elif config or settings:
-        raise UsageError("--config and --set are for --serve")
+    elif config or settings or split:
+        raise UsageError("--config, --set and --split are for --serve")
     else:
         result = _collect({**given, "input_jsonl_fpath": _found(input_jsonl_fpath)})
     _tell(result, as_json=json)
@@ -205,13 +214,15 @@ def _collect_served(
         tasks = beside(given["output_jsonl_fpath"].absolute(), TASKS_SUFFIX)
         write_split(servers, split, tasks)
         given = {**given, "input_jsonl_fpath": tasks}
+    else:
+        given = {**given, "input_jsonl_fpath": _found(given["input_jsonl_fpath"])}
     with child_gym(configs, settings) as gym:
         return _collect({**given, "head_host": gym.head_host, "head_port": gym.head_port})
 
 
 def _tell(result: Collected, *, as_json: bool) -> None:
     from collector.collection import report
-    from collector.terminal import printable_lines, write_error
+    from collector.terminal import counted_noun, printable_lines, write_error
 
     if as_json:
         print_json(report.as_data(result))
@@ -227,4 +238,8 @@ def _tell(result: Collected, *, as_json: bool) -> None:
     if result.signal:
         raise typer.Exit(128 + result.signal)
     if result.missing_count:
-        raise ServerError(f"{result.missing_count:,} of {result.expected_count:,} rollouts failed")
+        reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
+        raise ServerError(
+            f"{result.missing_count:,} of {counted_noun(result.expected_count, 'rollout')} are"
+            f" missing{reason}"
+        )

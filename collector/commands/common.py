@@ -20,6 +20,8 @@ Warehouse = Annotated[
         help="The DuckDB file with the marts.",
     ),
 ]
+# what was printed as JSON so far: an error is told there only if nothing else was
+PRINTED: list[object] = []
 AgentUrls = Annotated[
     list[str] | None,
     typer.Option(
@@ -27,6 +29,10 @@ AgentUrls = Annotated[
         metavar="NAME=URL",
         help="Where an agent is, instead of asking the head server; may be repeated.",
     ),
+]
+ConfigPaths = Annotated[
+    list[str] | None,
+    typer.Argument(show_default=False, help="Config files, merged left to right."),
 ]
 Configs = Annotated[
     list[str] | None,
@@ -83,6 +89,7 @@ def print_json(data: object) -> None:
     """Print data for scripts."""
     import json
 
+    PRINTED.append(data)
     text = json.dumps(data, indent=2, ensure_ascii=False)
     if not text.isprintable() and any("\ud800" <= char <= "\udfff" for char in text):
         text = json.dumps(data, indent=2)  # half of a surrogate pair cannot be encoded

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from collector.commands.common import CONFIG_OVERRIDES, Configs, Set
+from collector.commands.common import CONFIG_OVERRIDES, ConfigPaths, Configs, Set
 from collector.overrides import ANY
 
 OVERRIDES = {name: CONFIG_OVERRIDES[name] for name in ("config_paths", ANY)}
 
 
-def config(*, config: Configs = None, settings: Set = None) -> None:
+def config(paths: ConfigPaths = None, *, config: Configs = None, settings: Set = None) -> None:
     """Print the config that `spotter run` would use, with secrets hidden.
 
     \b
@@ -21,6 +21,6 @@ def config(*, config: Configs = None, settings: Set = None) -> None:
 
     from collector.servers.config import load_config, redacted, servers_of
 
-    loaded = load_config(config or [], settings or [])
+    loaded = load_config([*(paths or []), *(config or [])], settings or [])
     servers_of(loaded)
     typer.echo(yaml.safe_dump(redacted(loaded), sort_keys=False, allow_unicode=True), nl=False)

@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
-from collector.commands.common import CONFIG_OVERRIDES, Configs, Set
+from collector.commands.common import CONFIG_OVERRIDES, ConfigPaths, Configs, Set
 
 OVERRIDES = CONFIG_OVERRIDES
 
 
 def run(
+    paths: ConfigPaths = None,
     *,
     config: Configs = None,
     settings: Set = None,
@@ -54,5 +55,5 @@ def run(
 
     given = {"host": head_host, "port": head_port}
     head = [f"{HEAD}.{name}={value}" for name, value in given.items() if value is not None]
-    loaded = load_config(config or [], [*(settings or []), *head])
+    loaded = load_config([*(paths or []), *(config or [])], [*(settings or []), *head])
     asyncio.run(serve(loaded, as_json=json, exit_with_stdin=exit_with_stdin))

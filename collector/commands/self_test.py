@@ -53,6 +53,7 @@ def self_test(
 
     from collector.servers.implementations import environment_named, tasks_of, write_tasks
     from collector.servers.selftest import check_environment
+    from collector.terminal import counted_noun, write_error
 
     name = environment or entrypoint
     if not name:
@@ -61,6 +62,7 @@ def self_test(
     result = asyncio.run(check_environment(found, tasks_of(found, input_jsonl_fpath, count)))
     if write and not result.problems:
         write_tasks(write.absolute(), tasks_of(found, input_jsonl_fpath, count))
+        write_error(f"wrote {counted_noun(result.task_count, 'task')} to {write}\n")
     if json:
         print_json(asdict(result))
     if result.problems:
@@ -68,4 +70,5 @@ def self_test(
         shown = [*result.problems[:SHOWN], *([f"… and {more} more"] if more > 0 else [])]
         raise InvariantError("\n  ".join([f"{len(result.problems)} problems in {name}", *shown]))
     if not json:
-        typer.echo(f"{name}: {result.task_count} tasks and {result.tool_count} tools are fine")
+        tasks = counted_noun(result.task_count, "task")
+        typer.echo(f"{name}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")

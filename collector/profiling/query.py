@@ -31,6 +31,9 @@ order by tables.table_name
 """
 
 
+CELL_CHARACTERS = 100
+
+
 @dataclass(frozen=True)
 class Table:
     """The answer to a query."""
@@ -107,7 +110,7 @@ def as_csv(table: Table) -> str:
 
 
 def as_grid(table: Table) -> str:
-    """Write a table in aligned columns, without the control characters of its data."""
+    """Write a table in aligned columns, for eyes: long cells are cut, control characters gone."""
     cells = [
         [_cell(name) for name in table.columns],
         *([_cell(value) for value in row] for row in table.rows),
@@ -144,4 +147,5 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    return printable("" if value is None else str(value))
+    text = printable("" if value is None else str(value)[: CELL_CHARACTERS + 1])
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"

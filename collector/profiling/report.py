@@ -23,7 +23,6 @@ COUNTS = (
     "dropped_task_count",
     "skipped_value_count",
 )
-HEADLINE = ("reward", "input_tokens", "output_tokens", "total_tokens")
 
 
 def as_text(outcome: Outcome) -> str:
@@ -141,11 +140,9 @@ def _agents_data(metrics: list[Row]) -> list[Row]:
     agents: dict[str, Row] = {}
     for row in metrics:
         agent = agents.setdefault(row["agent_name"], {})
-        if row["metric"] in HEADLINE:
-            agent[row["metric"]] = {
-                stat: row[f"value_{stat}"]
-                for stat in ("count", "mean", "max", "min", "median", "std")
-            }
+        agent[row["metric"]] = {
+            stat: row[f"value_{stat}"] for stat in ("count", "mean", "max", "min", "median", "std")
+        }
     return [{"agent_name": name, "metrics": found} for name, found in agents.items()]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,11 +13,13 @@ from typing import Any
 from collector import values
 from collector.collection.secrets import MARK, Redactor, is_secret_name, secret_fields
 from collector.errors import FileError, UsageError
-from collector.places import find_file
+from collector.places import GYM_ROOT, find_file
 
 Row = dict[str, Any]
 KINDS = ("responses_api_agents", "responses_api_models", "resources_servers")
 HEAD = "head_server"
+# people give these with any model, as in the guide
+POLICY = ("policy_base_url", "policy_api_key", "policy_model_name")
 HEAD_PORT = 11000
 REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 ENVIRONMENT_FILE = "env.yaml"
@@ -57,17 +60,26 @@ class ServerConfig:
 def load_config(paths: Sequence[str], overrides: Sequence[str]) -> Row:
     """Merge config files, the current folder's env.yaml and overrides, and resolve references."""
     if not paths:
-        raise UsageError("which servers? Name config files: spotter run -c a.yaml -c b.yaml")
+        raise UsageError(f"which servers? Name config files: -c a.yaml -c b.yaml\n  {bundled()}")
     config: Row = {}
     for text in paths:
-        path = find_file(text)
+        path = _find_config(text)
         config = values.merged(config, _with_origin(_read(path), path.parent.absolute()))
     if Path(ENVIRONMENT_FILE).is_file():
         config = values.merged(config, _read(Path(ENVIRONMENT_FILE)))
     for override in overrides:
+        _refuse_unused(override, config)
         config = values.merged(config, _override(override))
     resolved: Row = _Resolver(config).resolve()
     return resolved
+
+
+def _find_config(text: str) -> Path:
+    try:
+        return find_file(text)
+    except FileError as error:
+        hint = "give -c once for each file" if "," in text else bundled()
+        raise FileError(f"{error}\n  {hint}") from error
 
 
 def head_of(config: Mapping[str, Any]) -> tuple[str, int]:
@@ -148,6 +160,23 @@ def _override(text: str) -> Row:
         result = {part: result}
     found: Row = result
     return found
+
+
+def bundled() -> str:
+    """List the configs that come with spotter."""
+    found = sorted(str(path.relative_to(GYM_ROOT)) for path in GYM_ROOT.glob("*/*/configs/*.yaml"))
+    return "with spotter come: " + ", ".join(found)
+
+
+def _refuse_unused(override: str, config: Row) -> None:
+    """Refuse a setting that nothing uses: it is misspelt, and would be ignored."""
+    name = override.partition("=")[0].split(".")[0]
+    used = {key.split(".")[0] for key in REFERENCE.findall(str(config))}
+    known = [*config, *used, HEAD, *POLICY]
+    if name not in known:
+        close = difflib.get_close_matches(name, map(str, known), n=1)
+        guess = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"nothing in the config is called or uses {name}{guess}")
 
 
 def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:

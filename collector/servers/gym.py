@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import difflib
 import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -14,8 +15,9 @@ import uvicorn
 from pydantic import ValidationError
 from starlette.applications import Starlette
 
+from collector.checking import problems_of
 from collector.errors import ServerError, UsageError
-from collector.servers.config import HEAD, ServerConfig, head_of, servers_of
+from collector.servers.config import HEAD, ORIGIN, ServerConfig, head_of, servers_of
 from collector.servers.head import Instance, head_app
 from collector.servers.implementations import load_environment, load_model
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
@@ -24,6 +26,19 @@ from collector.servers.responses_api_models.server import model_app
 
 Row = dict[str, Any]
 BACKLOG = 2048
+SHARED_FIELDS = ("host", "port", "entrypoint", "domain", ORIGIN)
+KNOWN_FIELDS = {
+    "simple_agent": (
+        *("max_steps", "request_timeout", "resources_server", "model_server", "datasets"),
+    ),
+    "simulated_model": ("seed", "slip_rate", "latency", "model_name"),
+    "openai_model": (
+        *("openai_base_url", "openai_api_key", "openai_model", "api"),
+        *("request_timeout", "max_retries"),
+    ),
+    "workplace": ("session_timeout",),
+    "arithmetic": ("session_timeout",),
+}
 STOP_SECONDS = 5.0
 
 
@@ -117,7 +132,8 @@ def _bound(name: str, host: str, port: int) -> Iterator[socket.socket]:
         except OSError as error:
             raise ServerError(
                 f"{name} cannot listen on {host}:{port}: {error.strerror}\n"
-                "  what to do: stop what uses the port, or give another"
+                "  what to do: a gym may be running there already (spotter status tells):"
+                " stop it, or give another port, for the head server with --head-port"
             ) from error
         made.listen(BACKLOG)
         yield made
@@ -142,6 +158,7 @@ def _write_addresses(config: Row, instances: list[Instance]) -> None:
 
 
 def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
+    _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
             seconds = float(server.settings.get("session_timeout") or DEFAULT_SESSION_SECONDS)
@@ -150,8 +167,20 @@ def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
         if server.kind == "responses_api_models":
             return model_app(server.name, load_model(server))
         return _agent(server, instances).app()
-    except (ValueError, ValidationError) as error:
+    except ValidationError as error:
+        found = "; ".join(problems_of(error, Settings))
+        raise UsageError(f"{server.name}: {found}") from error
+    except ValueError as error:
         raise UsageError(f"{server.name}: {error}") from error
+
+
+def _refuse_misspelt(server: ServerConfig) -> None:
+    """Configs may hold more than we know, as NeMo Gym's do; but not a name that is nearly right."""
+    known = [*SHARED_FIELDS, *KNOWN_FIELDS.get(server.implementation, ())]
+    for name in server.settings:
+        close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.8)
+        if name not in known and close:
+            raise UsageError(f"{server.name}: no setting {name}; did you mean {close[0]}?")
 
 
 def _agent(server: ServerConfig, instances: list[Instance]) -> SimpleAgent:

@@ -100,7 +100,9 @@ def environment_in(path: Path) -> type[Environment[Any]]:
         and item.__module__ == module.__name__
     ]
     if len(found) != 1:
-        raise UsageError(f"{path} defines {len(found)} environments, not one")
+        raise UsageError(
+            f"{path} has {len(found)} classes that derive from Environment, and needs one"
+        )
     return found[0]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx
 
+from collector.errors import InvariantError, SpotterError
 from collector.servers.resources_servers.environment import Environment, Solution, Tool
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
 
@@ -31,9 +34,9 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
     result = SelfTest()
     transport = httpx.ASGITransport(app=server.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-        for number, row in enumerate(tasks):
+        for number, row in enumerate(_safely(tasks)):
             result.task_count += 1
-            plays = {1.0: environment.solution(row), 0.0: Solution(answer="")}
+            plays = {1.0: _solved(environment, row), 0.0: Solution(answer="")}
             for expected, solution in plays.items():
                 name = f"task {row.get('id', number)}, {PLAYS[expected]}"
                 problems = [
@@ -48,6 +51,28 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
     if not result.task_count:
         result.problems.append("there is no task to test with")
     return result
+
+
+def _safely(tasks: Iterable[Row]) -> Iterator[Row]:
+    try:
+        yield from tasks
+    except SpotterError:
+        raise
+    except Exception as error:
+        raise InvariantError(f"tasks() {_raised(error)}") from error
+
+
+def _solved(environment: Environment[Any], row: Row) -> Solution:
+    try:
+        return environment.solution(row)
+    except Exception as error:
+        raise InvariantError(f"solution() of task {row.get('id')} {_raised(error)}") from error
+
+
+def _raised(error: Exception) -> str:
+    """Say what the user's code raised, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"raised {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
 async def _play(

@@ -17,7 +17,7 @@ import orjson
 
 from collector.errors import ServerError
 from collector.servers.gym import Gym, running_gym
-from collector.terminal import write_output
+from collector.terminal import write_error, write_output
 
 Row = dict[str, Any]
 STOP_SECONDS = 10.0
@@ -36,6 +36,7 @@ async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
                 task.cancel()
             for task in done:
                 task.result()  # a crash is told as an error
+    write_error("the servers have stopped\n" if not exit_with_stdin else "")
 
 
 @contextlib.contextmanager
@@ -98,6 +99,15 @@ class ChildGym:
     servers: list[Row]
 
 
+def _ready(line: bytes) -> Row | None:
+    """Return what a gym prints when it is ready; an error begins differently."""
+    try:
+        found: Row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return found
+
+
 @contextlib.contextmanager
 def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[ChildGym]:
     """Run a gym on free ports beside this process; it ends with us, however we end."""
@@ -114,10 +124,12 @@ def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[Child
     )
     try:
         assert process.stdout
-        line = process.stdout.readline()
-        if not line:
-            raise ServerError("the servers did not start: the reason is above")
-        ready = orjson.loads(line)
+        ready = _ready(process.stdout.readline())
+        if ready is None:
+            error = ServerError("the servers did not start: the reason is above")
+            process.stdout.read()
+            error.exit_code = process.wait(STOP_SECONDS) or error.exit_code
+            raise error
         yield ChildGym(ready["head"]["host"], ready["head"]["port"], ready["servers"])
         if process.poll() is not None:
             raise ServerError("the servers ended early: the reason is above")

@@ -39,7 +39,8 @@ async def check_all(head_host: str, head_port: int) -> list[Health]:
             )
         except ClientError as error:
             raise ServerError(
-                f"no head server at {head}: {error}\n  what to do: start one with spotter run"
+                f"no head server at {head}: {error}\n"
+                "  what to do: start one with spotter run, or say where it is with --head-port"
             ) from error
         instances = _instances(reply.status, reply.body, head)
         return list(await asyncio.gather(*(_check(row, client) for row in instances)))

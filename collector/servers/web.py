@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -20,6 +21,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 MESSAGE_CHARACTERS = 4000
 LOG = logging.getLogger(__name__)
+LOGGED: set[str] = set()
 
 
 class RefusedError(Exception):
@@ -93,11 +95,19 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except RefusedError as error:
             return _refused(error)
-        except Exception as error:
-            LOG.exception("%s failed", request.url.path)
+        except Exception as error:  # noqa: BLE001 - whatever an environment does
+            _log_once(request.url.path)
             return answer(f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS], status=500)
 
     return call
+
+
+def _log_once(path: str) -> None:
+    """Log where it broke, but not a thousand times: a broken environment breaks every rollout."""
+    text = traceback.format_exc()
+    if text not in LOGGED:
+        LOGGED.add(text)
+        LOG.error("%s failed (told once)\n%s", path, text)
 
 
 def _refused(error: RefusedError) -> Response:

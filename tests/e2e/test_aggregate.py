@@ -42,6 +42,27 @@ def test_shards_are_merged_and_aggregated(start_gym: GymFactory, workspace: Path
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
 
 
+def test_parts_of_one_run_are_joined(start_gym: GymFactory, workspace: Path) -> None:
+    gym = start_gym()
+    tasks = write_tasks(workspace, 7)
+    for part in (1, 2, 3):
+        flags = ("-n", "2", f"--shard={part}/3", "--disable-aggregation")
+        assert collect(gym, tasks, *flags, output=f"part{part}.jsonl").returncode == 0
+    assert collect(gym, tasks, "-n", "2", output="whole.jsonl").returncode == 0
+    done = run_command(
+        *("spotter", "aggregate", "-i", "part?.jsonl", "-o", "all.jsonl", gym.agent_url),
+        cwd=workspace,
+    )
+    assert done.returncode == 0, done.stderr
+    whole, joined = Profiled(workspace / "whole.jsonl"), Profiled(workspace / "all.jsonl")
+    assert joined.inputs.read_bytes() == whole.inputs.read_bytes()
+    assert keys_of(rows_of(joined.rollouts)) == sorted(keys_of(rows_of(whole.rollouts)))
+    refused = collect(gym, tasks, "-n", "2", "--shard=4/3", output="part4.jsonl")
+    assert refused.returncode == 2
+    other = collect(gym, tasks, "-n", "2", "--shard=2/3", "--resume", output="part1.jsonl")
+    assert "shard: it was (1, 3), now (2, 3)" in other.stderr
+
+
 def test_without_merging_only_the_metrics_are_written(
     start_gym: GymFactory, workspace: Path
 ) -> None:
@@ -68,7 +89,7 @@ def test_a_rollout_in_two_shards_is_refused(start_gym: GymFactory, workspace: Pa
         cwd=workspace,
     )
     assert done.returncode == 1
-    assert "1 rollouts are in more than one shard" in done.stderr
+    assert "1 rollout in more than one shard" in done.stderr
     assert not (workspace / "all.jsonl").exists()
 
 

@@ -113,7 +113,7 @@ def test_a_failure_is_kept_and_the_run_goes_on(
     tasks = write_tasks(workspace, [{"script": script}, {}, {}])
     done = collect(start_gym(), tasks, "--max-attempts=2", "--request-timeout=1")
     assert done.returncode == 3
-    assert "1 of 3 rollouts failed" in done.stderr
+    assert "1 of 3 rollouts are missing; the last failure was" in done.stderr
     assert sorted(keys_of(rows_of(run.rollouts))) == [(1, 0), (2, 0)]
     failures = rows_of(run.failures)
     assert [row["_ng_failure_class"] for row in failures] == [kind] * attempts
@@ -316,6 +316,14 @@ def test_an_unknown_agent_names_the_known_ones(start_gym: GymFactory, workspace:
     assert "did you mean my_agent?" in done.stderr
     assert "other_agent" in done.stderr
     assert sorted(path.name for path in workspace.iterdir()) == ["tasks.jsonl"]
+
+
+def test_an_error_is_json_for_scripts_too(workspace: Path) -> None:
+    command = ("collect", "-a", "a", "-i", "no.jsonl", "-o", "out.jsonl", "--json")
+    done = run_command("spotter", *command, cwd=workspace)
+    assert done.returncode == 4
+    assert json.loads(done.stdout)["exit_code"] == 4
+    assert "no.jsonl" in json.loads(done.stdout)["error"]
 
 
 def test_nothing_listening_ends_the_run_early(start_gym: GymFactory, workspace: Path) -> None:

@@ -359,6 +359,6 @@ def test_a_resume_with_nothing_left_to_try_says_what_helps(
     tasks = write_tasks(workspace, [{"script": ["500"]}, {"script": ["422"]}, {}])
     collect(gym, tasks, "--max-attempts=1")
     done = collect(gym, tasks, "--resume", "--max-attempts=1")
-    assert "1 rollouts are out of attempts" in done.stdout
-    assert "1 rollouts were refused for good" in done.stdout
+    assert "Out of attempts: 1 rollout;" in done.stdout
+    assert "Refused for good: 1 rollout;" in done.stdout
     assert "give the same command again" not in done.stdout

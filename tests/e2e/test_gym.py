@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gym import keys_of, rows_of
+from tests.gym import keys_of, rows_of, wait_for_lines
 from tests.servers import (
     ARITHMETIC,
     OPENAI,
@@ -258,6 +258,7 @@ def test_a_server_that_does_not_answer_is_down(workspace: Path) -> None:
         ("a: {responses_api_models: {openai_model: {x: '${url}'}}}", 2, "${url} is not set"),
         ("a: {responses_api_models: {simulated_model: {port: x}}}", 2, "the port 'x'"),
         ("a: {responses_api_models: {simulated_model: {slip_rate: much}}}", 2, "slip_rate"),
+        ("a: {responses_api_models: {simulated_model: {slip_rat: 1}}}", 2, "mean slip_rate?"),
         ("a: ${a}", 2, "refers to itself"),
         ("a: [", 2, "not YAML"),
         ("- a", 2, "not a map"),
@@ -277,6 +278,71 @@ def test_a_bad_config_is_told_clearly(workspace: Path, config: str, code: int, n
     assert done.returncode == code, done.stderr
     assert named in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"),
+    [
+        ("+num_repeat=4", "nothing in the config is called or uses num_repeat"),
+        ("+policy_modl.x=1", "did you mean policy_model?"),
+        ("num_repeats=4", "did you mean +num_repeats=…?"),
+    ],
+)
+def test_a_misspelt_setting_is_not_ignored(workspace: Path, flag: str, named: str) -> None:
+    done = run_command(
+        "spotter", "collect", "--serve", "-o", "out.jsonl", *BUNDLED, flag, cwd=workspace
+    )
+    assert done.returncode == 2
+    assert named in done.stderr
+
+
+def test_servers_that_do_not_start_are_told(workspace: Path) -> None:
+    setting = "policy_model.responses_api_models.simulated_model.slip_rate=much"
+    command = ("spotter", "collect", "--serve", "-o", "out.jsonl", *BUNDLED, "--set", setting)
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 2
+    assert "policy_model: slip_rate" in done.stderr
+    assert "did not start" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_config_lists_the_bundled_ones(workspace: Path) -> None:
+    done = run_command("spotter", "run", "resources_servers/workplce.yaml", cwd=workspace)
+    assert done.returncode == 4
+    assert WORKPLACE in done.stderr
+
+
+@pytest.mark.parametrize("where", ["solution", "tasks", "verify"])
+def test_a_broken_environment_is_told_in_a_sentence(workspace: Path, where: str) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    broken = re.sub(rf"(def {where}\(.*\):\n)", r'\1        raise KeyError("oops")\n', code)
+    (workspace / "counter.py").write_text(broken, encoding="utf-8")
+    done = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert done.returncode == 1
+    assert "KeyError: 'oops'" in done.stderr
+    assert done.stderr.count("Traceback") == (1 if where == "verify" else 0)
+
+
+def test_servers_that_come_back_elsewhere_are_found_again(workspace: Path) -> None:
+    run = Profiled(workspace / "out.jsonl")
+    latency = ("--set", "policy_model.responses_api_models.simulated_model.latency=0.2")
+    with running(*BUNDLED, *latency, cwd=workspace) as gym:
+        port = str(gym.head_port)
+        program = Path(sys.executable).with_name("spotter")
+        command = ["collect", "-a", AGENT, "-i", TASKS, "-o", "out.jsonl", "--max-attempts", "20"]
+        process = subprocess.Popen(
+            [str(program), *command, "--head-port", port, "-p", "4", "--limit", "20"],
+            cwd=workspace,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for_lines(run.rollouts, 2)
+    with running(*BUNDLED, "--head-port", port, cwd=workspace):
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert len(rows_of(run.rollouts)) == 20
 
 
 def test_a_taken_port_is_told_clearly(workspace: Path) -> None:
@@ -315,7 +381,7 @@ def test_the_example_of_the_docs_runs(workspace: Path) -> None:
     (workspace / "counter.py").write_text(blocks["python"], encoding="utf-8")
     (workspace / "counter.yaml").write_text(blocks["yaml"], encoding="utf-8")
     done = run_command("spotter", "test", "counter.py", cwd=workspace)
-    assert done.stdout == "counter.py: 100 tasks and 1 tools are fine\n"
+    assert done.stdout == "counter.py: 100 tasks and 1 tool are fine\n"
     written = ("spotter", "test", "counter.py", "--write", "counter.jsonl", "--count", "20")
     assert run_command(*written, cwd=workspace).returncode == 0
     collected = run_command(
