@@ -11,8 +11,9 @@ from collector import artifacts
 from collector.checking import checked
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
+from collector.collection.record import load_record
 from collector.collection.settings import CollectSettings
-from collector.errors import ServerError
+from collector.errors import ServerError, UsageError
 from collector.places import find_file
 from collector.profiling import report
 from collector.profiling.profile import Outcome, Settings, profile
@@ -58,7 +59,10 @@ from task_profiles group by difficulty order by reward_mean desc
 def run_demo(folder: Path, *, num_repeats: int, limit: int, parallel: int) -> str:
     """Run the workflow in a folder of its own, and return what to show."""
     rollouts = folder / "rollouts.jsonl"
+    _refuse_foreign(rollouts)
     collected = _collected(rollouts, num_repeats=num_repeats, limit=limit, parallel=parallel)
+    if collected.signal:
+        sys.exit(128 + collected.signal)
     if collected.missing_count:
         raise ServerError(
             f"{collected.missing_count} rollouts of the demo are missing; see"
@@ -68,6 +72,18 @@ def run_demo(folder: Path, *, num_repeats: int, limit: int, parallel: int) -> st
     _say("profiling")
     outcome = _profiled(rollouts, warehouse)
     return "\n".join([report.as_text(outcome), "", *_findings(warehouse), *_next_steps(folder)])
+
+
+def _refuse_foreign(rollouts: Path) -> None:
+    """Replace an earlier demo, but nothing else."""
+    if not rollouts.exists() or not rollouts.stat().st_size:
+        return
+    record = load_record(artifacts.beside(rollouts, artifacts.RECORD_SUFFIX))
+    if record is None or not record.input.path.endswith(TASKS) or not record.settings.agent_name:
+        raise UsageError(
+            f"{rollouts} is not of a demo, and would be replaced\n"
+            "  what to do: give another --output-dir"
+        )
 
 
 def _collected(rollouts: Path, *, num_repeats: int, limit: int, parallel: int) -> Collected:

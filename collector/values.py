@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -52,3 +53,21 @@ def merged(left: Any, right: Any) -> Any:
     return left | {
         key: merged(left[key], value) if key in left else value for key, value in right.items()
     }
+
+
+def walked(value: Any) -> Iterator[tuple[str, Any]]:
+    """Return everything in maps and lists with its dotted place, each part once.
+
+    YAML may refer to a part from many places, even from inside of it.
+    """
+    stack: list[tuple[str, Any]] = [("", value)]
+    seen: set[int] = set()
+    while stack:
+        path, item = stack.pop()
+        if isinstance(item, (dict, list)):
+            if id(item) in seen:
+                continue
+            seen.add(id(item))
+            pairs = item.items() if isinstance(item, dict) else ((None, part) for part in item)
+            stack += [(path if key is None else f"{path}{key}.", part) for key, part in pairs]
+        yield path, item

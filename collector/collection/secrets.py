@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from collector import values
 from collector.jsonl import dump, parse_object
 
 MARK = "[redacted]"
@@ -17,6 +18,11 @@ SECRET_NAME = re.compile(
     r"|(?:set[_-])?cookies?)",
     re.IGNORECASE,
 )
+HIDDEN_NAME = re.compile(
+    r"(?:.*[_.-])?(?:keys?|key[_-]id|pass|pwd|passphrase|tokens|auth(?:[_-]header)?|x-auth.*"
+    r"|api[_-]?key.*|secret.*|token[_-]?\d+)",
+    re.IGNORECASE,
+)
 SCHEME = re.compile(r"(?:bearer|basic)\s+", re.IGNORECASE)
 QUOTE = r"""\\*["']?"""
 LOOKS_SECRET = re.compile(
@@ -24,8 +30,9 @@ LOOKS_SECRET = re.compile(
         |(?:api[_-]?key|authorization|password|passwd|secret
             |(?:access|auth|bearer|refresh|session)[_-]?token)
             {QUOTE}\s*[:=]\s*{QUOTE}(?:bearer\s+|basic\s+)?
-        |://[^/\s:@]{{0,100}}:(?=[^/\s@]{{1,200}}@))
+        )
         [^\s"'\\,;@}}]+
+    |(?P<url>://[^/\s:@]{{0,100}}:)[^\s"']{{1,200}}(?=@)
     |(?P<cookie>cookie{QUOTE}\s*[:=]\s*{QUOTE})[^\n"'\\}}]+
     |\b(?:sk|pk|nvapi|hf|ghp|xox[abp])[-_][\w-]{{12,}}""",
     re.IGNORECASE | re.VERBOSE,
@@ -37,10 +44,15 @@ def is_secret_name(name: str) -> bool:
     return bool(SECRET_NAME.fullmatch(name))
 
 
+def is_hidden_name(name: str) -> bool:
+    """Tell whether a field had better not be shown: rather one too many than one too few."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return is_secret_name(snake) or bool(HIDDEN_NAME.fullmatch(snake))
+
+
 def secret_fields(value: Any) -> Iterator[tuple[str, Any]]:
     """Return the dotted name and the value of each field that holds a secret."""
-    stack: list[tuple[str, Any]] = [("", value)]
-    for path, item in _walked(stack):
+    for path, item in values.walked(value):
         if isinstance(item, dict):
             for key in item:
                 if isinstance(key, str) and is_secret_name(key):
@@ -50,32 +62,18 @@ def secret_fields(value: Any) -> Iterator[tuple[str, Any]]:
 def secret_texts(value: Any) -> Iterator[str]:
     """Return every text below a field that holds a secret, also in lists and maps."""
     for _, found in secret_fields(value):
-        for _, item in _walked([("", found)]):
+        for _, item in values.walked(found):
             if isinstance(item, (str, int)) and not isinstance(item, bool):
                 yield str(item)
                 yield SCHEME.sub("", str(item), count=1)
 
 
-def _walked(stack: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Return everything in maps and lists, each once: YAML may refer to a part from many places."""
-    seen: set[int] = set()
-    while stack:
-        path, item = stack.pop()
-        if isinstance(item, (dict, list)):
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
-            pairs = item.items() if isinstance(item, dict) else ((None, part) for part in item)
-            stack += [(path if key is None else f"{path}{key}.", part) for key, part in pairs]
-        yield path, item
-
-
 class Redactor:
     """Replaces secrets in text."""
 
-    def __init__(self, known: Iterable[str] = ()) -> None:
+    def __init__(self, known: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
         """Learn the known ones; short ones are passwords like `test`, and would spoil the text."""
-        self._known = sorted({text for text in known if len(text) >= SHORTEST}, key=len)[::-1]
+        self._known = sorted({text for text in known if len(text) >= shortest}, key=len)[::-1]
         # as they stand in a line of JSON, which may write a character in several ways
         forms = {json.dumps(text)[1:-1] for text in self._known}
         forms |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in self._known}
@@ -84,7 +82,8 @@ class Redactor:
     def text(self, text: str) -> str:
         """Remove known secrets and what looks like one: for messages."""
         return LOOKS_SECRET.sub(
-            lambda match: (match["keep"] or match["cookie"] or "") + MARK, self._without(text)
+            lambda match: (match["keep"] or match["url"] or match["cookie"] or "") + MARK,
+            self._without(text),
         )
 
     def line(self, line: bytes) -> bytes:

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from collector import values
-from collector.collection.secrets import MARK, Redactor, is_secret_name, secret_fields
+from collector.collection.secrets import (
+    MARK,
+    Redactor,
+    is_hidden_name,
+    is_secret_name,
+    secret_texts,
+)
 from collector.errors import FileError, UsageError
 from collector.places import GYM_ROOT, find_file
 
@@ -21,6 +27,8 @@ HEAD = "head_server"
 # people give these with any model, as in the guide
 POLICY = ("policy_base_url", "policy_api_key", "policy_model_name")
 HEAD_PORT = 11000
+SHORTEST_SECRET = 4
+LARGEST_CONFIG = 10_000_000
 REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 ENVIRONMENT_FILE = "env.yaml"
 # tells where a config came from, so that paths in it can be found
@@ -70,7 +78,10 @@ def load_config(paths: Sequence[str], overrides: Sequence[str]) -> Row:
     for override in overrides:
         _refuse_unused(override, config)
         config = values.merged(config, _override(override))
-    resolved: Row = _Resolver(config).resolve()
+    try:
+        resolved: Row = _Resolver(config).resolve()
+    except RecursionError:
+        raise UsageError("the config is nested too deeply, or contains itself") from None
     return resolved
 
 
@@ -106,23 +117,27 @@ def servers_of(config: Mapping[str, Any]) -> list[ServerConfig]:
 
 def redacted(config: Row) -> Row:
     """Return the config without secrets, and without what only we need in it."""
-    known = [value for _, value in secret_fields(config) if isinstance(value, str)]
-    hidden: Row = _redacted(config, Redactor(known))
+    hidden: Row = _redacted(config, Redactor(secret_texts(config), shortest=SHORTEST_SECRET))
     return hidden
 
 
 def _redacted(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, dict):
         return {
-            key: MARK
-            if is_secret_name(str(key)) and item is not None
-            else _redacted(item, redactor)
+            key: MARK if _is_hidden(key, item) else _redacted(item, redactor)
             for key, item in value.items()
             if key != ORIGIN
         }
     if isinstance(value, list):
         return [_redacted(item, redactor) for item in value]
     return redactor.text(value) if isinstance(value, str) else value
+
+
+def _is_hidden(key: Any, value: Any) -> bool:
+    if value is None:
+        return False
+    is_number = isinstance(value, (bool, int, float))
+    return is_secret_name(str(key)) or (is_hidden_name(str(key)) and not is_number)
 
 
 def _read(path: Path) -> Row:
@@ -132,6 +147,8 @@ def _read(path: Path) -> Row:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
+    if content is None:  # only comments
+        return {}
     if not isinstance(content, dict):
         raise UsageError(f"{path}: not a map of servers and settings")
     return content
@@ -141,7 +158,9 @@ def _with_origin(config: Row, folder: Path) -> Row:
     for server in config.values():
         for kind in KINDS:
             implementations = server.get(kind) if isinstance(server, dict) else None
-            for settings in (implementations or {}).values():
+            if not isinstance(implementations, dict):
+                continue
+            for settings in implementations.values():
                 if isinstance(settings, dict):
                     settings.setdefault(ORIGIN, str(folder))
     return config
@@ -171,7 +190,8 @@ def bundled() -> str:
 def _refuse_unused(override: str, config: Row) -> None:
     """Refuse a setting that nothing uses: it is misspelt, and would be ignored."""
     name = override.partition("=")[0].split(".")[0]
-    used = {key.split(".")[0] for key in REFERENCE.findall(str(config))}
+    texts = [item for _, item in values.walked(config) if isinstance(item, str)]
+    used = {key.split(".")[0] for text in texts for key in REFERENCE.findall(text)}
     known = [*config, *used, HEAD, *POLICY]
     if name not in known:
         close = difflib.get_close_matches(name, map(str, known), n=1)
@@ -188,10 +208,12 @@ def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:
         if len(kinds) > 1 or not isinstance(implementations, dict) or len(implementations) != 1:
             raise UsageError(f"{name}: a server has one kind and one implementation")
         ((implementation, settings),) = implementations.items()
+        if not isinstance(name, str) or not isinstance(implementation, str):
+            raise UsageError(f"{name}: the names of servers and implementations are texts")
         if settings is not None and not isinstance(settings, dict):
             raise UsageError(f"{name}: the settings of {implementation} are no map")
-        _port(str(name), (settings or {}).get("port") or 0)
-        yield ServerConfig(str(name), kinds[0], str(implementation), settings or {})
+        _port(name, (settings or {}).get("port") or 0)
+        yield ServerConfig(name, kinds[0], implementation, settings or {})
 
 
 def _port(name: str, port: Any) -> int:
@@ -218,11 +240,15 @@ class _Resolver:
 
     def __init__(self, config: Row) -> None:
         self._config = config
+        self._size = 0
 
     def resolve(self) -> Any:
         return self._value(self._config, "", ())
 
     def _value(self, value: Any, place: str, seen: tuple[str, ...]) -> Any:
+        self._size += 1 + (len(value) if isinstance(value, str) else 0)
+        if self._size > LARGEST_CONFIG:
+            raise UsageError("the config is too large once its references are resolved")
         if isinstance(value, dict):
             return {
                 key: self._value(item, f"{place}.{key}".lstrip("."), seen)

@@ -38,6 +38,8 @@ def write_split(servers: list[ServerConfig], split: str, target: Path) -> int:
 
 def _listed(server: ServerConfig) -> list[Row]:
     given = server.settings.get("datasets") if server.kind == AGENTS else None
+    if given is not None and not isinstance(given, list):
+        raise UsageError(f"{server.name}: datasets must be a list of {{name, type, jsonl_fpath}}")
     return [dataset for dataset in given or [] if isinstance(dataset, dict)]
 
 

@@ -129,6 +129,8 @@ def _bound(name: str, host: str, port: int) -> Iterator[socket.socket]:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, port))
+        except (TypeError, ValueError) as error:  # a name that cannot be looked up
+            raise UsageError(f"{name} cannot listen on {host!r}: no name of a host") from error
         except OSError as error:
             raise ServerError(
                 f"{name} cannot listen on {host}:{port}: {error.strerror}\n"
@@ -161,7 +163,7 @@ def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
     _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
-            seconds = float(server.settings.get("session_timeout") or DEFAULT_SESSION_SECONDS)
+            seconds = _seconds(server.settings.get("session_timeout"))
             environment = load_environment(server.implementation, server.settings)
             return ResourcesServer(server.name, environment, session_seconds=seconds).app()
         if server.kind == "responses_api_models":
@@ -172,6 +174,14 @@ def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
         raise UsageError(f"{server.name}: {found}") from error
     except ValueError as error:
         raise UsageError(f"{server.name}: {error}") from error
+
+
+def _seconds(given: Any) -> float:
+    if given is None:
+        return DEFAULT_SESSION_SECONDS
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given > 0:
+        raise ValueError("session_timeout must be a number of seconds")
+    return float(given)
 
 
 def _refuse_misspelt(server: ServerConfig) -> None:

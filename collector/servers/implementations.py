@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from collector.servers.resources_servers.environment import Environment
 from collector.servers.responses_api_models.base import Model
 
 Row = dict[str, Any]
+TOOL_NAME = re.compile(r"(?!(?:seed_session|verify|aggregate_metrics|reverify_mode)$)[\w-]+")
 BUILT_IN = {
     "resources_servers": {
         "workplace": ("collector.servers.resources_servers.workplace", "WorkplaceEnvironment"),
@@ -54,14 +56,25 @@ def load_environment(implementation: str, settings: Row) -> Environment[Any]:
                 + "\n  what to do: name its Python file as entrypoint"
             )
         found = environment_in(find_file(entrypoint, Path(settings.get(ORIGIN, "."))))
-    environment: Environment[Any] = found(settings)
+    return _made(found, settings)
+
+
+def _made(kind: type[Environment[Any]], settings: Row) -> Environment[Any]:
+    try:
+        environment = kind(settings)
+        names = [tool.name for tool in environment.tools]
+    except (Exception, SystemExit) as error:  # whatever a file of the user's does
+        raise UsageError(f"{kind.__name__}: {type(error).__name__}: {error}") from error
+    wrong = [name for name in names if not TOOL_NAME.fullmatch(str(name)) or names.count(name) > 1]
+    if wrong:
+        raise UsageError(f"{kind.__name__}: tools cannot be called {', '.join(map(str, wrong))}")
     return environment
 
 
 def environment_named(name: str) -> Environment[Any]:
     """Return an environment by its path: `resources_servers/<name>`, or a Python file."""
     if name.endswith(".py"):
-        return environment_in(find_file(name))({})
+        return _made(environment_in(find_file(name)), {})
     return load_environment(name.rstrip("/").rpartition("/")[2], {})
 
 
@@ -113,7 +126,7 @@ def _imported(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever a file of the user's does
+    except (Exception, SystemExit) as error:  # whatever a file of the user's does
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 

@@ -55,21 +55,27 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
 
 def _safely(tasks: Iterable[Row]) -> Iterator[Row]:
     try:
-        yield from tasks
+        for row in tasks:
+            if not isinstance(row, dict):
+                raise TypeError(f"a task is a map, not {type(row).__name__}")
+            yield row
     except SpotterError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InvariantError(f"tasks() {_raised(error)}") from error
 
 
 def _solved(environment: Environment[Any], row: Row) -> Solution:
     try:
-        return environment.solution(row)
-    except Exception as error:
+        solution = environment.solution(row)
+    except (Exception, SystemExit) as error:
         raise InvariantError(f"solution() of task {row.get('id')} {_raised(error)}") from error
+    if not isinstance(solution, Solution):
+        raise InvariantError(f"solution() of task {row.get('id')} returns no Solution")
+    return solution
 
 
-def _raised(error: Exception) -> str:
+def _raised(error: BaseException) -> str:
     """Say what the user's code raised, and where."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"raised {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"

@@ -37,6 +37,8 @@ async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
             for task in done:
                 task.result()  # a crash is told as an error
     write_error("the servers have stopped\n" if not exit_with_stdin else "")
+    # not through the interpreter's end: it would wait for an environment that hangs in a thread
+    os._exit(0)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ from typing import Any
 import httpx
 import orjson
 
-from collector.errors import ServerError
+from collector.collection.discovery import shown
+from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 
 Row = dict[str, Any]
@@ -31,7 +32,10 @@ class Health:
 
 async def check_all(head_host: str, head_port: int) -> list[Health]:
     """Return the health of every server that the head server knows."""
-    head = httpx.URL(scheme="http", host=head_host, port=head_port)
+    try:
+        head = httpx.URL(scheme="http", host=head_host, port=head_port)
+    except (httpx.InvalidURL, UnicodeError):
+        raise UsageError("--head-host: not a host's name or address") from None
     async with GymClient() as client:
         try:
             reply = await client.get(
@@ -57,18 +61,22 @@ def _instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
 
 
 async def _check(row: Row, client: GymClient) -> Health:
-    url = str(row.get("url") or f"http://{row.get('host')}:{row.get('port')}")
+    text = str(row.get("url") or f"http://{row.get('host')}:{row.get('port')}")
     started = time.monotonic()
     problem: str | None
     try:
-        reply = await client.get(httpx.URL(url), timeout=CHECK_SECONDS)
+        url = httpx.URL(text)
+        text = shown(url)
+        reply = await client.get(url, timeout=CHECK_SECONDS)
         problem = None if reply.status == httpx.codes.OK else f"HTTP {reply.status}"
-    except (ClientError, httpx.InvalidURL) as error:
+    except httpx.InvalidURL:
+        text, problem = "?", "its address is no URL"
+    except ClientError as error:
         problem = str(error)
     return Health(
         name=str(row.get("process_name") or row.get("name")),
         kind=str(row.get("server_type")),
-        url=url,
+        url=text,
         is_healthy=problem is None,
         latency_ms=round(1000 * (time.monotonic() - started), 1),
         problem=problem,

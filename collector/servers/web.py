@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
@@ -95,6 +96,8 @@ def _guarded(endpoint: Endpoint) -> Endpoint:
             return await endpoint(request)
         except RefusedError as error:
             return _refused(error)
+        except asyncio.CancelledError:
+            return answer("the server is stopping", status=503)
         except Exception as error:  # noqa: BLE001 - whatever an environment does
             _log_once(request.url.path)
             return answer(f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS], status=500)

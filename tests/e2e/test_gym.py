@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,9 @@ from tests.servers import (
 from tests.support import ROOT, Profiled, Row, run_command, run_profile
 
 GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
+BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 10)}]\n" for level in range(9)
+)
 BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
 TASKS = "resources_servers/workplace/data/train.jsonl"
 AGENT = "workplace_simple_agent"
@@ -209,6 +215,60 @@ def test_collecting_with_servers_of_its_own(workspace: Path) -> None:
     assert "no dataset of type benchmark" in missing.stderr
 
 
+def test_the_demo_replaces_only_a_demo(workspace: Path) -> None:
+    (workspace / "mine").mkdir()
+    (workspace / "mine" / "rollouts.jsonl").write_text("precious", encoding="utf-8")
+    done = run_command("spotter", "demo", "-o", "mine", "--limit", "1", cwd=workspace)
+    assert done.returncode == 2
+    assert (workspace / "mine" / "rollouts.jsonl").read_text(encoding="utf-8") == "precious"
+
+
+HANGING = """
+import time
+from collector.servers.resources_servers.environment import Arguments, Environment, Solution, Tool
+
+class HangingEnvironment(Environment[None]):
+    tools = (Tool("hang", "Hang.", Arguments, lambda state, given: time.sleep(600)),)
+    def new_session(self, row): return None
+    def verify(self, row, response, state): return {"reward": 0.0}
+    def solution(self, row): return Solution()
+"""
+
+
+def test_an_environment_that_hangs_does_not_keep_the_servers_alive(workspace: Path) -> None:
+    (workspace / "hanging.py").write_text(HANGING, encoding="utf-8")
+    config = "hanging: {resources_servers: {hanging: {entrypoint: hanging.py}}}"
+    (workspace / "hanging.yaml").write_text(config, encoding="utf-8")
+    with running("hanging.yaml", cwd=workspace) as gym:
+        url = gym.urls["hanging"]
+        cookie = post(f"{url}/seed_session", {}).cookie
+        call = threading.Thread(target=_ignored, args=(f"{url}/hang", cookie), daemon=True)
+        call.start()
+        time.sleep(0.5)
+        gym.process.terminate()
+        assert gym.process.wait(20) == 0
+    call.join(20)
+
+
+def _ignored(url: str, cookie: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        post(url, {}, cookie=cookie)
+
+
+@pytest.mark.parametrize(
+    "where", ["def new_session(self, row):", "class CounterEnvironment(Environment[Counter]):"]
+)
+def test_an_environment_that_exits_is_told(workspace: Path, where: str) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    spaces = "        " if where.startswith("def") else "    "
+    broken = code.replace(where, f"{where}\n{spaces}raise SystemExit(0)")
+    (workspace / "counter.py").write_text(broken, encoding="utf-8")
+    done = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert done.returncode in (1, 2)
+    assert "SystemExit" in done.stderr
+
+
 def test_the_demo_is_reproducible(workspace: Path) -> None:
     outputs = []
     for name in ("one", "two"):
@@ -260,6 +320,12 @@ def test_a_server_that_does_not_answer_is_down(workspace: Path) -> None:
         ("a: {responses_api_models: {simulated_model: {slip_rate: much}}}", 2, "slip_rate"),
         ("a: {responses_api_models: {simulated_model: {slip_rat: 1}}}", 2, "mean slip_rate?"),
         ("a: ${a}", 2, "refers to itself"),
+        ("a: {resources_servers: [x]}", 2, "one implementation"),
+        ("1: {responses_api_models: {simulated_model: {}}}", 2, "are texts"),
+        ("a: &a {b: *a}", 2, "contains itself"),
+        ("a: {resources_servers: {workplace: {session_timeout: [1]}}}", 2, "session_timeout"),
+        ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "no name of a host"),
+        (BOMB, 2, "too large"),
         ("a: [", 2, "not YAML"),
         ("- a", 2, "not a map"),
         ("{}", 2, "no servers"),
@@ -357,13 +423,16 @@ def test_configs_are_merged_and_secrets_hidden(workspace: Path) -> None:
     (workspace / "env.yaml").write_text("policy_api_key: hunter2hunter2", encoding="utf-8")
     done = run_command(
         *("ng_dump_config", f"+config_paths=[{WORKPLACE},{OPENAI}]"),
-        *("+policy_base_url=http://me:hunter3hunter3@127.0.0.1:1/v1", "+policy_model_name=m"),
+        *("+policy_base_url=http://me:hunter3/x@hunter4@127.0.0.1:1/v1", "+policy_model_name=m"),
+        *(f"++{AGENT}.clientSecret=hunter5", f"++{AGENT}.note=the key is ${{policy_api_key}}"),
+        *(f"++{AGENT}.openai_key=hunter6", f"++{AGENT}.max_tokens=77"),
         f"++{AGENT}.responses_api_agents.simple_agent.max_steps=3",
         cwd=workspace,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "max_steps: 3" in done.stdout
     assert "openai_model: m" in done.stdout
+    assert "max_tokens: 77" in done.stdout
     assert "hunter" not in done.stdout
     assert "_config_dir" not in done.stdout
 

@@ -173,9 +173,25 @@ def test_what_is_missing_or_wrong_fails_and_is_counted(
     }
 
 
-def test_case_and_blanks_do_not_matter() -> None:
-    shouted = Call("email_send", {**SEND.arguments, "subject": " UPDATE "})
-    assert reward(row_for(SEND), shouted) == 1.0
+def test_outer_blanks_do_not_matter_but_words_do() -> None:
+    padded = Call("email_send", {**SEND.arguments, "subject": " Update "})
+    assert reward(row_for(SEND), padded) == 1.0
+    shouted = Call("email_send", {**SEND.arguments, "subject": "UPDATE"})
+    assert reward(row_for(SEND), shouted) == 0.0
+
+
+def test_what_was_sent_cannot_be_taken_back() -> None:
+    environment = WorkplaceEnvironment({})
+    state = environment.new_session({})
+    run(state, SEND)
+    leaked = run(state, Call("email_send", {**SEND.arguments, "body": "a secret"}))
+    run(state, Call("email_delete", {"email_id": leaked["id"]}))
+    assert environment.verify(row_for(SEND), {"output": []}, state)["reward"] == 0.0
+
+
+def test_a_wrong_ground_truth_is_refused() -> None:
+    with pytest.raises(ValueError, match="ground_truth is wrong"):
+        reward(row_for(Call("email_send", {})))
 
 
 def test_searches_are_harmless() -> None:
@@ -255,6 +271,11 @@ def test_the_company_is_unambiguous() -> None:
         ("Answer: 1 1/2", "1.5"),
         ("Answer: $12.50", "25/2"),
         ("Answer: 20%", "20"),
+        ("Answer: 1e5", "100000"),
+        ("Answer: –42", "-42"),
+        ("My first answer is 5, but no. Answer: \\boxed{42}", "42"),
+        ("A wrong answer: 5. Final Answer: x = 42", "42"),
+        (r"so \boxed{1\frac{1}{2}}", "1.5"),
     ],
 )
 def test_answers_are_found_and_compared_exactly(text: str, value: str) -> None:
@@ -272,3 +293,32 @@ def test_the_verdict_shows_what_was_understood() -> None:
     verdict = ARITHMETIC.verify(row, response_of([], "Answer: 0.75"), None)
     assert verdict == {"reward": 1.0, "extracted_answer": "0.75", "expected_answer": "3/4"}
     assert ARITHMETIC.verify(row, {"output": []}, None)["extracted_answer"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Answer: 9**9**9", "Answer: 2^10", "Answer: 6*7", "Answer: 0x2A", "Answer: 12,34"),
+        *("Answer: 1,0000", "Answer: 1e999999999", "Answer: " + "1" * 5000, "Answer: none", ""),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_is_no_number_is_no_answer(text: str) -> None:
+    assert extract_answer(text) is None
+
+
+def test_a_number_is_compared_to_its_last_digit() -> None:
+    almost = "42." + 250 * "0" + "1"
+    assert as_number(extract_answer(f"Answer: {almost}")) != as_number("42")
+
+
+def test_too_many_tasks_are_refused() -> None:
+    with pytest.raises(ValueError, match="ask for fewer"):
+        list(ARITHMETIC.tasks(0, 50_000))
+
+
+@pytest.mark.parametrize("minutes", ["30", 30.0, True], ids=str)
+def test_arguments_of_another_type_are_refused(minutes: object) -> None:
+    wrong = Call("calendar_create", {**MEET.arguments, "duration_minutes": minutes})
+    with pytest.raises(ToolError, match="duration_minutes"):
+        run(fresh_state(), wrong)

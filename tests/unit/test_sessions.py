@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,3 +38,19 @@ def test_an_ended_session_is_gone() -> None:
     sessions.end(request_with("unknown"))
     assert sessions.find(request_with(name)) is None
     assert len(sessions) == 0
+
+
+def test_a_session_whose_tool_is_running_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(f"{Sessions.__module__}.time.monotonic", lambda: now[0])
+
+    async def run() -> int:
+        sessions = Sessions(seconds=10)
+        session = sessions.find(request_with(sessions.begin("busy")))
+        assert session
+        async with session.lock:
+            now[0] = 60.0
+            sessions.begin("new")
+            return len(sessions)
+
+    assert asyncio.run(run()) == 2

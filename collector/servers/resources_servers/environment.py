@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ S = TypeVar("S")
 class Arguments(BaseModel):
     """The arguments of a tool; what is not named is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ToolError(Exception):
@@ -100,27 +101,30 @@ class Environment(ABC, Generic[S]):
 
 def output_text(response: Row) -> str:
     """Return the text of the last message of a Responses API object."""
-    for item in reversed(response.get("output") or []):
-        if isinstance(item, dict) and item.get("type") == "message":
+    for item in reversed(_dicts(response.get("output"))):
+        if item.get("type") == "message":
             parts = item.get("content")
             if isinstance(parts, str):
                 return parts
-            return "".join(part.get("text") or "" for part in parts or [] if isinstance(part, dict))
+            texts = [part.get("text") for part in _dicts(parts)]
+            return "".join(text for text in texts if isinstance(text, str))
     return ""
 
 
 def calls_of(response: Row) -> list[Call]:
     """Return the tool calls of a response whose arguments are JSON objects."""
-    import json
-
     calls: list[Call] = []
-    for item in response.get("output") or []:
-        if not isinstance(item, dict) or item.get("type") != "function_call":
+    for item in _dicts(response.get("output")):
+        if item.get("type") != "function_call":
             continue
         try:
             arguments = json.loads(item.get("arguments") or "")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RecursionError):
             continue
         if isinstance(arguments, dict):
             calls.append(Call(str(item.get("name")), arguments))
     return calls
+
+
+def _dicts(value: Any) -> list[Row]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -52,9 +54,11 @@ class Sessions:
 
     def find(self, request: Request) -> _Session | None:
         """Return the session that a request belongs to."""
+        self._drop_old()
         session = self._by_id.get(request.cookies.get(COOKIE, ""))
         if session:
             session.used_at = time.monotonic()
+            self._by_id[request.cookies[COOKIE]] = self._by_id.pop(request.cookies[COOKIE])
         return session
 
     def end(self, request: Request) -> None:
@@ -63,8 +67,12 @@ class Sessions:
 
     def _drop_old(self) -> None:
         oldest = time.monotonic() - self._seconds
-        for name in [name for name, kept in self._by_id.items() if kept.used_at < oldest]:
-            del self._by_id[name]
+        # the oldest comes first: each use puts a session to the end
+        for name, session in list(self._by_id.items()):
+            if session.used_at >= oldest:
+                break
+            if not session.lock.locked():  # one whose tool is still running is in use
+                del self._by_id[name]
 
 
 class ResourcesServer:
@@ -107,9 +115,15 @@ class ResourcesServer:
                 422, [{"type": "missing", "loc": ["body", "response"], "msg": "no response"}]
             )
         session = self.sessions.find(request)
-        state = session.state if session else None
-        verdict = await _on_row(self._environment.verify, row, response, state)
-        self.sessions.end(request)
+        try:
+            async with session.lock if session else contextlib.nullcontext():
+                state = session.state if session else None
+                verdict = await _on_row(self._environment.verify, row, response, state)
+        finally:
+            self.sessions.end(request)
+        reward = verdict.get("reward") if isinstance(verdict, dict) else None
+        if not isinstance(reward, (int, float)) or not math.isfinite(reward):
+            raise RefusedError(500, f"the environment's verdict has no finite reward: {verdict!r}")
         return answer({**row, **verdict})
 
     def _tool_endpoint(self, tool: Tool[Any]) -> Endpoint:
@@ -120,7 +134,7 @@ class ResourcesServer:
                 raise RefusedError(400, "no session: call /seed_session first and send its cookie")
             async with session.lock:
                 try:
-                    result = await run_in_threadpool(tool.function, session.state, arguments)
+                    result = await _contained(tool.function, session.state, arguments)
                 except ToolError as error:
                     return answer({"error": str(error)})
             return answer({"output": result})
@@ -134,9 +148,21 @@ class ResourcesServer:
 async def _on_row(function: Callable[..., Any], *given: Any) -> Any:
     """Call the environment; a ValueError says what is wrong with the row."""
     try:
-        return await run_in_threadpool(function, *given)
+        return await _contained(function, *given)
     except ValueError as error:
         raise RefusedError(422, str(error)) from error
+
+
+async def _contained(function: Callable[..., Any], *given: Any) -> Any:
+    """Run the environment's code in a thread; what it does must not end the server."""
+
+    def call() -> Any:
+        try:
+            return function(*given)
+        except (SystemExit, KeyboardInterrupt) as error:
+            raise RuntimeError(f"the environment raised {type(error).__name__}") from error
+
+    return await run_in_threadpool(call)
 
 
 def _checked(tool: Tool[Any], given: Row) -> Any:

@@ -14,6 +14,7 @@ SYSTEM = (
     "Solve the problem exactly; do not round. Think as long as you need, then end with a line of "
     'the form "Answer: 42". A fraction such as 3/4 is a fine answer.'
 )
+MAX_TRIES = 1000
 
 
 def make_tasks(seed: int, count: int) -> Iterator[Row]:
@@ -25,8 +26,12 @@ def make_tasks(seed: int, count: int) -> Iterator[Row]:
         # 6 and 3 share a factor: after each round of categories the difficulty moves on
         level = (number + number // 6) % 3
         problem = MAKERS[category](rng, level)
-        while problem.text in seen:
+        for _ in range(MAX_TRIES):
+            if problem.text not in seen:
+                break
             problem = MAKERS[category](rng, level)
+        else:
+            raise ValueError(f"there are not {count:,} different tasks: ask for fewer")
         seen.add(problem.text)
         yield {
             "id": f"arithmetic-{seed}-{number:04d}",

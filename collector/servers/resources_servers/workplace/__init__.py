@@ -12,11 +12,12 @@ from collector.servers.resources_servers.environment import (
     Row,
     Solution,
     Tool,
+    ToolError,
     calls_of,
 )
 from collector.servers.resources_servers.workplace.company import fresh_state
 from collector.servers.resources_servers.workplace.state import State, changes
-from collector.servers.resources_servers.workplace.tools import TOOLS, replay
+from collector.servers.resources_servers.workplace.tools import TOOLS, replay, run
 
 __all__ = ["WorkplaceEnvironment"]
 
@@ -34,7 +35,7 @@ class WorkplaceEnvironment(Environment[State]):
     def verify(self, row: Row, response: Row, state: State | None) -> Row:
         """Compare what changed with what should have changed."""
         final = replay(fresh_state(), calls_of(response)) if state is None else state
-        wanted = changes(fresh_state(), replay(fresh_state(), _ground_truth(row)))
+        wanted = changes(fresh_state(), _truth(row))
         found = changes(fresh_state(), final)
         matches = found == wanted
         return {
@@ -53,6 +54,17 @@ class WorkplaceEnvironment(Environment[State]):
         from collector.servers.resources_servers.workplace.tasks import make_tasks
 
         return make_tasks(seed, count)
+
+
+def _truth(row: Row) -> State:
+    """Return the state after the ground truth's calls, every one of which must work."""
+    state = fresh_state()
+    for call in _ground_truth(row):
+        try:
+            run(state, call)
+        except ToolError as error:
+            raise ValueError(f"the row's ground_truth is wrong: {error}") from error
+    return state
 
 
 def _ground_truth(row: Row) -> list[Call]:

@@ -152,6 +152,11 @@ def changes(before: State, after: State) -> Counter[Change]:
     found: Counter[Change] = Counter()
     for old, new in zip(before.tables(), after.tables(), strict=True):
         found.update(_table_changes(old, new))
+    # what was sent cannot be taken back by deleting it
+    made = after.emails.last_number - before.emails.last_number
+    unsent = made - len(after.emails.rows.keys() - before.emails.rows.keys())
+    if unsent:
+        found[(before.emails.noun, "sent and deleted")] += unsent
     return found
 
 
@@ -172,6 +177,6 @@ def _table_changes(old: Table[Any], new: Table[Any]) -> list[Change]:
 
 
 def _content(record: Record) -> Change:
-    """Return the fields without the id; case and outer blanks do not count."""
+    """Return the fields without the id; outer blanks do not count."""
     values = dataclasses.astuple(record)[1:]
-    return tuple(value.strip().casefold() if isinstance(value, str) else value for value in values)
+    return tuple(value.strip() if isinstance(value, str) else value for value in values)

@@ -173,13 +173,18 @@ def _added(total: Row | None, step: Any) -> Row | None:
         return total
     result = dict(total or {})
     for name, value in step.items():
+        before = result.get(name)
         if isinstance(value, dict):
-            result[name] = _added(result.get(name), value)
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            result[name] = (result.get(name) or 0) + value
+            result[name] = _added(before if isinstance(before, dict) else None, value)
+        elif _is_number(value):
+            result[name] = before + value if _is_number(before) else value
         else:
             result.setdefault(name, value)
     return result
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _cookies(reply: Reply) -> Cookies:

@@ -40,7 +40,10 @@ class OpenAIModel(Model):
         try:
             return await self._forward({**request, "model": self._model})
         except ModelError as error:
-            clean = ModelError(error.status, self._endpoint.clean(str(error)))
+            status = error.status if error.status < 600 else HTTPStatus.BAD_GATEWAY
+            clean = ModelError(status, self._endpoint.clean(str(error)))
+        except (TypeError, OverflowError, RecursionError, AttributeError) as error:
+            clean = ModelError(HTTPStatus.BAD_GATEWAY, f"this cannot be translated: {error}")
         raise clean
 
     async def close(self) -> None:

@@ -19,6 +19,8 @@ from collector.servers.responses_api_models.simulated_model.slips import Risk
 __all__ = ["SimulatedModel"]
 
 Row = dict[str, Any]
+# the rules look at every part of a request, and long ones would take them minutes
+LONGEST_REQUEST = 20_000
 
 
 class Settings(BaseModel):
@@ -28,7 +30,7 @@ class Settings(BaseModel):
 
     seed: int = 0
     slip_rate: float = Field(default=0.04, ge=0, le=1)
-    latency: float = Field(default=0.0, ge=0)
+    latency: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     model_name: str = "simulated"
 
     @property
@@ -50,7 +52,15 @@ class SimulatedModel(Model):
         """Take the conversation's next step."""
         if self._settings.latency:
             await asyncio.sleep(self._settings.latency)
+        try:
+            return self._next_step(request)
+        except (TypeError, AttributeError, OverflowError, RecursionError, UnicodeError) as error:
+            raise ModelError(400, f"this request makes no sense: {error}") from error
+
+    def _next_step(self, request: Row) -> Row:
         conversation = read(request)
+        if len(conversation.request) > LONGEST_REQUEST:
+            raise ModelError(400, f"a request has {LONGEST_REQUEST:,} characters at most")
         _check_limit(request.get("max_output_tokens"))
         rng = self._generator(request)
         temperature = _temperature(request.get("temperature"))
