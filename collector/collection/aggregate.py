@@ -21,9 +21,9 @@ from collector.artifacts import (
 )
 from collector.collection.discovery import Servers, find_servers, shown
 from collector.collection.journal import Journal
-from collector.collection.keys import Key, key_of
-from collector.collection.problems import LineProblems
+from collector.collection.keys import Key
 from collector.collection.requests import AGENT
+from collector.collection.rows import keyed_rows
 from collector.collection.settings import AggregateSettings
 from collector.collection.sorting import Item, sorted_lines
 from collector.drafts import Drafts, drafting
@@ -89,7 +89,7 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
     """Merge the rollouts of several collections into one run, and have them aggregated."""
     output = settings.output_jsonl_fpath.absolute()
     shards = find_shards(settings.input_glob, output)
-    names = {name for path in shards for _, row, _ in _rows(path) if (name := _agent_of(row))}
+    names = {name for path in shards for _, _, row, _ in _rows(path) if (name := _agent_of(row))}
     if not names:
         raise FileError(f"no rollout of {settings.input_glob} names an agent (agent_ref)")
     merged: list[Path] = []
@@ -153,7 +153,7 @@ def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[P
 
 
 def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool) -> None:
-    items = ((key, line) for path in sources for key, _, line in _rows(path))
+    items = ((key, line) for path in sources for _, key, _, line in _rows(path))
     repeated: list[Key] = []
     with drafts.open(target) as file, sorted_lines(items, target.parent) as ordered:
         last: Key | None = None
@@ -195,7 +195,7 @@ class _Body:
 
 def _light_lines(agent: str, rollouts: list[Path]) -> Iterator[Item]:
     for path in rollouts:
-        for key, row, _ in _rows(path):
+        for _, key, row, _ in _rows(path):
             if _agent_of(row) == agent:
                 yield key, dump(_light(row))
 
@@ -225,6 +225,10 @@ async def _ask(
         raise ServerError(f"{where} does not answer with metrics: {error}") from None
 
 
+def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
+    return keyed_rows(path, hint="correct or remove them, or resume that collection")
+
+
 def _light(row: Row) -> Row:
     light = {name: value for name, value in row.items() if name not in HEAVY}
     response = row.get("response")
@@ -236,26 +240,3 @@ def _agent_of(row: Row) -> str | None:
     reference = row.get(AGENT)
     name = reference.get("name") if isinstance(reference, dict) else None
     return name if isinstance(name, str) else None
-
-
-def _rows(path: Path) -> Iterator[tuple[Key, Row, bytes]]:
-    problems = LineProblems(path)
-    for number, line in _lines(path):
-        try:
-            row = parse_object(line)
-            key = key_of(row)
-        except ValueError as error:
-            problems.add(number, str(error), "correct or remove them, or resume that collection")
-            continue
-        yield key, row, line
-    problems.raise_any()
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if text := line.strip():
-                    yield number, text
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 Key = tuple[int, int]
@@ -34,13 +33,6 @@ class Keys:
         """Tell whether a key is there."""
         task, rollout = key
         return bool(self._rollouts.get(task, 0) >> rollout & 1)
-
-    def __iter__(self) -> Iterator[Key]:
-        """Return the keys, task by task."""
-        for task, rollouts in self._rollouts.items():
-            for rollout in range(rollouts.bit_length()):
-                if rollouts >> rollout & 1:
-                    yield task, rollout
 
 
 def key_of(row: Row) -> Key:

@@ -6,21 +6,20 @@ import hashlib
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collector.collection.keys import Key, Keys, key_of
+from collector.collection.keys import Key, Keys
 from collector.collection.outcomes import FAILURE_TERMINAL
 from collector.collection.problems import LineProblems, listed
 from collector.collection.requests import AGENT, Request, request_of
+from collector.collection.rows import Listener, keyed_rows, numbered_lines
 from collector.errors import FileError, InvariantError
-from collector.jsonl import parse_object
 
 Row = dict[str, Any]
-SHOWN = 10
-Listener = Callable[[str], None]
+HINT = "correct or remove them, then resume"
 
 
 @dataclass
@@ -96,7 +95,7 @@ def read_inputs(path: Path, listener: Listener) -> Expected:
     keys = Keys()
     counts: Counter[str] = Counter()
     problems = LineProblems(path)
-    for number, line in _lines(path, listener):
+    for number, line in numbered_lines(path, listener):
         digest.update(line)
         if not line.strip():
             continue
@@ -117,7 +116,7 @@ def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Lis
     state = State()
     repeated: list[int] = []
     unknown: list[int] = []
-    for number, row, key in _rows(rollouts, listener):
+    for number, key, row, _ in keyed_rows(rollouts, hint=HINT, listener=listener):
         if key not in expected.keys:
             unknown.append(number)
         elif not state.done.add(key):
@@ -135,14 +134,14 @@ def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Lis
                 "  what to do: remove them, or collect anew with --overwrite"
             )
     if failures.exists():
-        for _, row, key in _rows(failures, listener):
+        for _, key, row, _ in keyed_rows(failures, hint=HINT, listener=listener):
             state.note_failure(key, is_terminal=bool(row.get(FAILURE_TERMINAL)))
     return state
 
 
 def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
     """Return the rollouts that are still to be run, one at a time, in the order of the file."""
-    for number, line in _lines(inputs, lambda _: None):
+    for number, line in numbered_lines(inputs):
         text = line.strip()
         if not text:
             continue
@@ -153,32 +152,6 @@ def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Req
         if state.is_open(request.key, max_attempts):
             attempt = state.attempts.get(request.key, 0)
             yield request_of(text, attempt=attempt) if attempt else request
-
-
-def _rows(path: Path, listener: Listener) -> Iterator[tuple[int, Row, Key]]:
-    problems = LineProblems(path)
-    for number, line in _lines(path, listener):
-        if not line.strip():
-            continue
-        try:
-            row = parse_object(line)
-            key = key_of(row)
-        except ValueError as error:
-            problems.add(number, str(error), "correct or remove them, then resume")
-            continue
-        yield number, row, key
-    problems.raise_any()
-
-
-def _lines(path: Path, listener: Listener) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if number % 1000 == 0:
-                    listener(f"reading {path.name}: {number:,} lines")
-                yield number, line
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _shown(key: Key) -> str:

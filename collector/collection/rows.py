@@ -1,0 +1,47 @@
+"""Read the rows of an artifact one at a time, and name every line that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from collector.collection.keys import Key, key_of
+from collector.collection.problems import LineProblems
+from collector.errors import FileError
+from collector.jsonl import parse_object
+
+Row = dict[str, Any]
+Listener = Callable[[str], None]
+TOLD_LINES = 1000
+
+
+def numbered_lines(path: Path, listener: Listener | None = None) -> Iterator[tuple[int, bytes]]:
+    """Return the lines with their numbers, as they are in the file."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if listener and number % TOLD_LINES == 0:
+                    listener(f"reading {path.name}: {number:,} lines")
+                yield number, line
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
+
+
+def keyed_rows(
+    path: Path, *, hint: str, listener: Listener | None = None
+) -> Iterator[tuple[int, Key, Row, bytes]]:
+    """Return number, key, row and text of each line; the bad ones are named at the end."""
+    problems = LineProblems(path)
+    for number, line in numbered_lines(path, listener):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            row = parse_object(text)
+            key = key_of(row)
+        except ValueError as error:
+            problems.add(number, str(error), hint)
+            continue
+        yield number, key, row, text
+    problems.raise_any()

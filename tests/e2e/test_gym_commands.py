@@ -1,0 +1,269 @@
+"""The commands around the gym: demo, config, test, and collecting with servers of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.gym import keys_of, rows_of
+from tests.servers import (
+    ARITHMETIC,
+    OPENAI,
+    SIMULATED,
+    WORKPLACE,
+)
+from tests.support import ROOT, Profiled, Row, run_command, run_profile
+
+GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
+BOMB = "a0: &a0 [x]\n" + "".join(
+    f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 10)}]\n" for level in range(9)
+)
+BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
+TASKS = "resources_servers/workplace/data/train.jsonl"
+AGENT = "workplace_simple_agent"
+
+
+def test_collecting_with_servers_of_its_own(workspace: Path) -> None:
+    run = Profiled(workspace / "out.jsonl")
+    command = [
+        "ng_e2e_collect_rollouts",
+        f"+config_paths=[{ARITHMETIC},{SIMULATED}]",
+        *("+output_jsonl_fpath=out.jsonl", "+split=validation", "+num_repeats=2", "+limit=10"),
+        *(
+            "+num_repeats_add_seed=true",
+            "++policy_model.responses_api_models.simulated_model.seed=5",
+        ),
+    ]
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(run.rollouts)
+    assert len(rows) == 20
+    assert {row["agent_ref"]["name"] for row in rows} == {"arithmetic_simple_agent"}
+    assert all("extracted_answer" in row for row in rows)
+    assert run_profile("out.jsonl", cwd=workspace).returncode == 0
+    again = run_command(*command, "+resume_from_cache=true", cwd=workspace)
+    assert again.returncode == 0, again.stderr
+    assert "+split" not in again.stderr
+    missing = run_command(*command[:3], "+split=benchmark", cwd=workspace)
+    assert missing.returncode == 2
+    assert "no dataset of type benchmark" in missing.stderr
+
+
+def test_the_demo_replaces_only_a_demo(workspace: Path) -> None:
+    (workspace / "mine").mkdir()
+    (workspace / "mine" / "rollouts.jsonl").write_text("precious", encoding="utf-8")
+    done = run_command("spotter", "demo", "-o", "mine", "--limit", "1", cwd=workspace)
+    assert done.returncode == 2
+    assert (workspace / "mine" / "rollouts.jsonl").read_text(encoding="utf-8") == "precious"
+
+
+@pytest.mark.parametrize(
+    "where", ["def new_session(self, row):", "class CounterEnvironment(Environment[Counter]):"]
+)
+def test_an_environment_that_exits_is_told(workspace: Path, where: str) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    spaces = "        " if where.startswith("def") else "    "
+    broken = code.replace(where, f"{where}\n{spaces}raise SystemExit(0)")
+    (workspace / "counter.py").write_text(broken, encoding="utf-8")
+    done = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert done.returncode in (1, 2)
+    assert "SystemExit" in done.stderr
+
+
+def test_the_demo_is_reproducible(workspace: Path) -> None:
+    outputs = []
+    for name in ("one", "two"):
+        done = run_command("spotter", "demo", "-o", name, "--limit", "12", "-n", "2", cwd=workspace)
+        assert done.returncode == 0, done.stderr
+        outputs.append(re.sub(r"\bone\b|\btwo\b| \(new\)", "", done.stdout))
+    assert outputs[0] == outputs[1]
+    assert "simulated" in outputs[0]
+    for words in ("24/24 (100.00%)", "pass rate", "hardest tasks", "most uncertain", "Try next"):
+        assert words in outputs[0]
+    answers = [
+        {key: strip_times(row) for key, row in zip(keys_of(rows), rows, strict=True)}
+        for rows in (rows_of(workspace / name / "rollouts.jsonl") for name in ("one", "two"))
+    ]
+    assert answers[0] == answers[1]
+
+
+def strip_times(row: Row) -> Row:
+    return {**row, "response": {**row["response"], "created_at": None}}
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "named"),
+    [
+        ("a: {responses_api_models: {nothing: {}}}", 2, "no nothing among responses_api_models"),
+        ("a: {responses_api_models: {simulated_model: {}, b: {}}}", 2, "one implementation"),
+        ("a: {resources_servers: {mine: {}}}", 2, "entrypoint"),
+        ("a: {resources_servers: {mine: {entrypoint: no.py}}}", 4, "cannot find no.py"),
+        ("a: {responses_api_models: {openai_model: {x: '${url}'}}}", 2, "${url} is not set"),
+        ("a: {responses_api_models: {simulated_model: {port: x}}}", 2, "the port 'x'"),
+        ("a: {responses_api_models: {simulated_model: {slip_rate: much}}}", 2, "slip_rate"),
+        ("a: {responses_api_models: {simulated_model: {slip_rat: 1}}}", 2, "mean slip_rate?"),
+        ("a: ${a}", 2, "refers to itself"),
+        ("a: {resources_servers: [x]}", 2, "one implementation"),
+        ("1: {responses_api_models: {simulated_model: {}}}", 2, "are texts"),
+        ("a: &a {b: *a}", 2, "contains itself"),
+        ("a: {resources_servers: {workplace: {session_timeout: [1]}}}", 2, "session_timeout"),
+        ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "no name of a host"),
+        (BOMB, 2, "too large"),
+        ("a: [", 2, "not YAML"),
+        ("- a", 2, "not a map"),
+        ("{}", 2, "no servers"),
+        (
+            "a: {responses_api_agents: {simple_agent: {resources_server: {name: x},"
+            " model_server: {name: y}}}}",
+            2,
+            "resources_server x is none of",
+        ),
+    ],
+    ids=lambda value: str(value)[:40],
+)  # fmt: skip
+def test_a_bad_config_is_told_clearly(workspace: Path, config: str, code: int, named: str) -> None:
+    (workspace / "bad.yaml").write_text(config, encoding="utf-8")
+    done = run_command("spotter", "run", "-c", "bad.yaml", "--head-port", "0", cwd=workspace)
+    assert done.returncode == code, done.stderr
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("flag", "named"),
+    [
+        ("+num_repeat=4", "nothing in the config is called or uses num_repeat"),
+        ("+policy_modl.x=1", "did you mean policy_model?"),
+        ("num_repeats=4", "did you mean +num_repeats=…?"),
+    ],
+)
+def test_a_misspelt_setting_is_not_ignored(workspace: Path, flag: str, named: str) -> None:
+    done = run_command(
+        "spotter", "collect", "--serve", "-o", "out.jsonl", *BUNDLED, flag, cwd=workspace
+    )
+    assert done.returncode == 2
+    assert named in done.stderr
+
+
+def test_servers_that_do_not_start_are_told(workspace: Path) -> None:
+    setting = "policy_model.responses_api_models.simulated_model.slip_rate=much"
+    command = ("spotter", "collect", "--serve", "-o", "out.jsonl", *BUNDLED, "--set", setting)
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 2
+    assert "policy_model: slip_rate" in done.stderr
+    assert "did not start" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_config_lists_the_bundled_ones(workspace: Path) -> None:
+    done = run_command("spotter", "run", "resources_servers/workplce.yaml", cwd=workspace)
+    assert done.returncode == 4
+    assert WORKPLACE in done.stderr
+
+
+@pytest.mark.parametrize("where", ["solution", "tasks", "verify"])
+def test_a_broken_environment_is_told_in_a_sentence(workspace: Path, where: str) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    broken = re.sub(rf"(def {where}\(.*\):\n)", r'\1        raise KeyError("oops")\n', code)
+    (workspace / "counter.py").write_text(broken, encoding="utf-8")
+    done = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert done.returncode == 1
+    assert "KeyError: 'oops'" in done.stderr
+    assert done.stderr.count("Traceback") == (1 if where == "verify" else 0)
+
+
+def test_configs_are_merged_and_secrets_hidden(workspace: Path) -> None:
+    (workspace / "env.yaml").write_text("policy_api_key: hunter2hunter2", encoding="utf-8")
+    done = run_command(
+        *("ng_dump_config", f"+config_paths=[{WORKPLACE},{OPENAI}]"),
+        *("+policy_base_url=http://me:hunter3/x@hunter4@127.0.0.1:1/v1", "+policy_model_name=m"),
+        *(f"++{AGENT}.clientSecret=hunter5", f"++{AGENT}.note=the key is ${{policy_api_key}}"),
+        *(f"++{AGENT}.openai_key=hunter6", f"++{AGENT}.max_tokens=77"),
+        f"++{AGENT}.responses_api_agents.simple_agent.max_steps=3",
+        cwd=workspace,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "max_steps: 3" in done.stdout
+    assert "openai_model: m" in done.stdout
+    assert "max_tokens: 77" in done.stdout
+    assert "hunter" not in done.stdout
+    assert "_config_dir" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["workplace", "arithmetic"])
+def test_the_environments_pass_their_own_test(workspace: Path, name: str) -> None:
+    done = run_command("ng_test", f"+entrypoint=resources_servers/{name}", cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    assert "100 tasks" in done.stdout
+
+
+def test_the_example_of_the_docs_runs(workspace: Path) -> None:
+    text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
+    blocks = dict(re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL))
+    (workspace / "counter.py").write_text(blocks["python"], encoding="utf-8")
+    (workspace / "counter.yaml").write_text(blocks["yaml"], encoding="utf-8")
+    done = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert done.stdout == "counter.py: 100 tasks and 1 tool are fine\n"
+    written = ("spotter", "test", "counter.py", "--write", "counter.jsonl", "--count", "20")
+    assert run_command(*written, cwd=workspace).returncode == 0
+    collected = run_command(
+        *(
+            "spotter",
+            "collect",
+            "--serve",
+            "-o",
+            "out.jsonl",
+            "-c",
+            "counter.yaml",
+            "-c",
+            SIMULATED,
+        ),
+        cwd=workspace,
+    )
+    assert collected.returncode == 0, collected.stderr
+    assert len(rows_of(workspace / "out.jsonl")) == 20
+    broken = blocks["python"].replace('float(reached == row["target"])', "1.0")
+    (workspace / "counter.py").write_text(broken, encoding="utf-8")
+    failed = run_command("spotter", "test", "counter.py", cwd=workspace)
+    assert failed.returncode == 1
+    assert "empty answer: it scores 1.0, not 0" in failed.stderr
+
+
+def test_help_lists_every_command_that_is_installed(workspace: Path) -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    names = re.findall(r'^(ng_\w+) = "collector', text, re.MULTILINE)
+    told = run_command("ng_help", cwd=workspace).stdout
+    assert len(names) >= 10
+    for name in names:
+        assert name in told
+    versions = json.loads(run_command("ng_version", "--json", cwd=workspace).stdout)
+    assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_the_servers_end_with_the_command_that_started_them(workspace: Path) -> None:
+    """Even if it is killed, no server is left behind."""
+    program = Path(sys.executable).with_name("spotter")
+    command = [str(program), "demo", "-o", "demo"]
+    with subprocess.Popen(command, cwd=workspace, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        assert "starting the servers" in process.stderr.readline()
+        rollouts = workspace / "demo" / "rollouts.jsonl"
+        while not rollouts.exists():
+            assert process.poll() is None
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+    assert children
+    for child in children:
+        for _ in range(200):
+            if not Path(f"/proc/{child}").exists():
+                break
+            signal.sigtimedwait([], 0.05)
+        assert not Path(f"/proc/{child}").exists()
