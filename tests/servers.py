@@ -87,7 +87,8 @@ def _send(request: urllib.request.Request) -> Answer:
             return Answer(reply.status, json.loads(text), cookie and cookie.partition(";")[0])
     except urllib.error.HTTPError as error:
         with error:
-            return Answer(error.code, json.loads(error.read()), None)
+            cookie = error.headers.get("Set-Cookie")
+            return Answer(error.code, json.loads(error.read()), cookie and cookie.partition(";")[0])
 
 
 def example_row(name: str = "workplace") -> Row:

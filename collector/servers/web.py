@@ -51,11 +51,11 @@ def make_app(
         routes=[
             Route("/", alive, methods=["GET"]),
             *(
-                Route(path, _guarded(getter), methods=["GET"])
+                Route(path, guarded(getter), methods=["GET"])
                 for path, getter in (getters or {}).items()
             ),
             *(
-                Route(path, _guarded(endpoint), methods=["POST"])
+                Route(path, guarded(endpoint), methods=["POST"])
                 for path, endpoint in routes.items()
             ),
         ],
@@ -88,7 +88,7 @@ def _detail(message: str) -> Row:
     return {"type": "value_error", "loc": ["body"], "msg": message}
 
 
-def _guarded(endpoint: Endpoint) -> Endpoint:
+def guarded(endpoint: Endpoint) -> Endpoint:
     """Answer whatever goes wrong; what nobody foresaw is logged too, for who wrote the code."""
 
     async def call(request: Request) -> Response:

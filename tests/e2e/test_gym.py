@@ -99,6 +99,10 @@ def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> No
         for call in row["ground_truth"]:
             arguments = json.loads(call["arguments"])
             assert post(f"{resources}/{call['name']}", arguments, cookie=first).status == 200
+            # NeMo Gym's agents send only what the last answer set, also after a refusal
+            assert post(f"{resources}/{call['name']}", arguments, cookie=second).cookie == second
+            assert post(f"{resources}/{call['name']}", {"x": 1}, cookie=first).cookie == first
+        second = post(f"{resources}/seed_session", row).cookie
         judged = {**row, "response": {"output": []}}
         assert post(f"{resources}/verify", judged, cookie=second).body["reward"] == 0.0
         assert post(f"{resources}/verify", judged, cookie=first).body["reward"] == 1.0

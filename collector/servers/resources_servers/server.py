@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -18,10 +19,11 @@ from starlette.responses import Response
 
 from collector.servers.aggregation import aggregate_metrics
 from collector.servers.resources_servers.environment import Environment, Tool, ToolError
-from collector.servers.web import Endpoint, RefusedError, answer, body_of, make_app
+from collector.servers.web import Endpoint, RefusedError, answer, body_of, guarded, make_app
 
 Row = dict[str, Any]
 COOKIE = "session"
+SESSION_NAME = re.compile(r"[\w-]{1,64}")
 RESERVED = ("seed_session", "verify", "aggregate_metrics", "reverify_mode")
 DEFAULT_SESSION_SECONDS = 3600.0
 
@@ -89,12 +91,15 @@ class ResourcesServer:
         for tool in self._environment.tools:
             if tool.name in RESERVED:
                 raise ValueError(f"a tool cannot be called {tool.name}")
-        tools = {f"/{tool.name}": self._tool_endpoint(tool) for tool in self._environment.tools}
+        tools = {
+            f"/{tool.name}": _carrying(self._tool_endpoint(tool))
+            for tool in self._environment.tools
+        }
         return make_app(
             self._name,
             {
                 "/seed_session": self._seed,
-                "/verify": self._verify,
+                "/verify": _carrying(self._verify),
                 "/aggregate_metrics": _aggregate,
                 **tools,
             },
@@ -104,8 +109,7 @@ class ResourcesServer:
     async def _seed(self, request: Request) -> Response:
         row = await body_of(request)
         state = await _on_row(self._environment.new_session, row)
-        cookie = f"{COOKIE}={self.sessions.begin(state)}; Path=/; HttpOnly; SameSite=Lax"
-        return answer({}, headers={"Set-Cookie": cookie})
+        return answer({}, headers={"Set-Cookie": _cookie(self.sessions.begin(state))})
 
     async def _verify(self, request: Request) -> Response:
         row = await body_of(request)
@@ -143,6 +147,26 @@ class ResourcesServer:
 
     async def _reverify_mode(self, _: Request) -> Response:
         return answer(self._environment.reverify_mode)
+
+
+def _cookie(name: str) -> str:
+    return f"{COOKIE}={name}; Path=/; HttpOnly; SameSite=Lax"
+
+
+def _carrying(endpoint: Endpoint) -> Endpoint:
+    """Send the session along with every answer, also a refusal.
+
+    NeMo Gym's agents put the cookies of each answer, and only those, into the next request.
+    """
+
+    async def call(request: Request) -> Response:
+        response = await guarded(endpoint)(request)
+        name = request.cookies.get(COOKIE, "")
+        if SESSION_NAME.fullmatch(name):
+            response.headers["Set-Cookie"] = _cookie(name)
+        return response
+
+    return call
 
 
 async def _on_row(function: Callable[..., Any], *given: Any) -> Any:

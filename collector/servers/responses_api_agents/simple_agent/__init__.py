@@ -191,5 +191,5 @@ def _cookies(reply: Reply) -> Cookies:
     found: Cookies = {}
     for text in reply.headers.get_list("set-cookie"):
         with contextlib.suppress(CookieError):
-            found |= {name: morsel.value for name, morsel in SimpleCookie(text).items()}
+            found |= {name: morsel.coded_value for name, morsel in SimpleCookie(text).items()}
     return found
