@@ -18,6 +18,9 @@ from tests.support import Row
 WORKPLACE = "resources_servers/workplace/configs/workplace.yaml"
 ARITHMETIC = "resources_servers/arithmetic/configs/arithmetic.yaml"
 SIMULATED = "responses_api_models/simulated_model/configs/simulated_model.yaml"
+BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
+TASKS = "resources_servers/workplace/data/train.jsonl"
+AGENT = "workplace_simple_agent"
 OPENAI = "responses_api_models/openai_model/configs/openai_model.yaml"
 
 

@@ -128,6 +128,8 @@ class _Collection:
             parallel=_affordable(settings.num_samples_in_parallel, self._progress),
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
+            # every server was reached: one that is away now may be restarting
+            patience_at_start=Policy.patience,
         )
 
         dispatcher = Dispatcher(

@@ -9,11 +9,9 @@ import pytest
 
 from tests.endpoints import EndpointFactory
 from tests.gym import rows_of
-from tests.servers import OPENAI, WORKPLACE, get, running
+from tests.servers import AGENT, OPENAI, TASKS, WORKPLACE, get, running
 from tests.support import Profiled, run_command
 
-AGENT = "workplace_simple_agent"
-TASKS = "resources_servers/workplace/data/train.jsonl"
 KEY = "test-key"
 
 

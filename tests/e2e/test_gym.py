@@ -17,8 +17,9 @@ import pytest
 
 from tests.gym import rows_of, wait_for_lines
 from tests.servers import (
-    SIMULATED,
-    WORKPLACE,
+    AGENT,
+    BUNDLED,
+    TASKS,
     example_row,
     get,
     post,
@@ -27,12 +28,6 @@ from tests.servers import (
 from tests.support import ROOT, Profiled, Row, run_command
 
 GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
-BOMB = "a0: &a0 [x]\n" + "".join(
-    f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 10)}]\n" for level in range(9)
-)
-BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
-TASKS = "resources_servers/workplace/data/train.jsonl"
-AGENT = "workplace_simple_agent"
 
 
 def test_the_servers_are_what_a_collector_expects(workspace: Path) -> None:

@@ -13,20 +13,18 @@ import pytest
 
 from tests.gym import keys_of, rows_of
 from tests.servers import (
+    AGENT,
     ARITHMETIC,
+    BUNDLED,
     OPENAI,
     SIMULATED,
     WORKPLACE,
 )
 from tests.support import ROOT, Profiled, Row, run_command, run_profile
 
-GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
 BOMB = "a0: &a0 [x]\n" + "".join(
     f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 10)}]\n" for level in range(9)
 )
-BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
-TASKS = "resources_servers/workplace/data/train.jsonl"
-AGENT = "workplace_simple_agent"
 
 
 def test_collecting_with_servers_of_its_own(workspace: Path) -> None:
