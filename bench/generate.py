@@ -79,7 +79,7 @@ def rollout(rng: random.Random, text: str, task: int, repeat: int, size: int) ->
         "reward": float(rng.random() < 0.4),
         "accuracy": rng.random() < 0.5,
         "num_turns": rng.randrange(6),
-        "extracted_answer": "42",
+        "extracted_answer": str(rng.randrange(5)),
         "_ng_task_index": task,
         "_ng_rollout_index": repeat,
         "agent_ref": AGENT,

@@ -22,6 +22,14 @@ MARTS = (
     "task_profiles",
     "task_metrics",
     "agent_metrics",
+    "pass_at_k",
+    "agent_scores",
+    "reward_histograms",
+    "reward_by_length",
+    "task_bands",
+    "agent_reliability",
+    "failures",
+    "rollout_health",
 )
 
 

@@ -19,6 +19,9 @@ OVERRIDES = {
     "output_dir": Override("--output-dir"),
     "run_id": Override("--run-id"),
     "memory_limit": Override("--memory-limit"),
+    "pass_threshold": Override("--pass-threshold"),
+    "answer_field": Override("--answer-field"),
+    "slice_by": Override("--slice-by", is_list=True),
 }
 
 
@@ -57,6 +60,22 @@ def profile(
         str | None,
         typer.Option(help="Memory for DuckDB, like 4GB.  [default: half of the machine's]"),
     ] = None,
+    pass_threshold: Annotated[
+        float, typer.Option(help="A rollout passes if its reward is at least this.")
+    ] = 1.0,
+    answer_field: Annotated[
+        str | None,
+        typer.Option(
+            help="The rollouts' field with the answer, for votes.  [default: extracted_answer]"
+        ),
+    ] = None,
+    slice_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A field of the inputs or rollouts; scores are given for each of its values too."
+            " May be repeated."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Profile one or more runs: rewards and other metrics per task and per agent.
@@ -71,6 +90,7 @@ def profile(
     """
     from collector import artifacts
     from collector.profiling import report
+    from collector.profiling.batch import Statistics
     from collector.profiling.profile import BrokenRunsError, Settings
     from collector.profiling.profile import profile as profile_runs
     from collector.terminal import Progress
@@ -81,7 +101,8 @@ def profile(
     runs = artifacts.plan_runs(
         artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
     )
-    settings = Settings(warehouse.absolute(), allow_partial, memory_limit)
+    statistics = Statistics(pass_threshold, answer_field, tuple(slice_by or ()))
+    settings = Settings(warehouse.absolute(), allow_partial, memory_limit, statistics)
     progress = Progress()
     try:
         outcome = profile_runs(runs, settings, listener=progress)

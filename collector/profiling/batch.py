@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -12,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from collector.artifacts import Run
-from collector.errors import FileError, LinesError
+from collector.errors import FileError, LinesError, UsageError
 from collector.profiling import lines
 from collector.profiling.plan import SCRATCH, Model, Plan
 from collector.profiling.warehouse import OFFLINE
@@ -20,6 +21,8 @@ from collector.profiling.warehouse import OFFLINE
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
 ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
+NO_SLICES = ("responses_create_params", "agent_ref")
+ANSWER_FIELD = "extracted_answer"
 UNREADABLE = "audit_lines_unreadable"
 PATTERN = re.compile(r"[*?\[\\]")
 KEEP = {
@@ -42,6 +45,31 @@ class Problem:
     lines: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Statistics:
+    """What counts as a pass, where the answer is, and which fields to slice by."""
+
+    pass_threshold: float = 1.0
+    answer_field: str | None = None
+    slice_by: tuple[str, ...] = ()
+
+    def check(self) -> None:
+        """Refuse settings that no run can have."""
+        if not math.isfinite(self.pass_threshold):
+            raise UsageError(f"--pass-threshold {self.pass_threshold}: not a finite number")
+        for name in self.slice_by:
+            if name in ("", "all"):
+                raise UsageError(f"--slice-by {name!r}: name a field of the inputs or rollouts")
+
+    def variables(self) -> dict[str, float | str | list[str]]:
+        """Return the variables that the models read."""
+        return {
+            "spotter_pass_threshold": float(self.pass_threshold),
+            "spotter_answer_field": self.answer_field or ANSWER_FIELD,
+            "spotter_slice_by": list(dict.fromkeys(self.slice_by)),
+        }
+
+
 @dataclass
 class Source:
     """A run with the files that are really read for it."""
@@ -60,6 +88,7 @@ class Batch:
     plan: Plan
     connection: duckdb.DuckDBPyConnection
     is_partial_allowed: bool
+    statistics: Statistics
     folder: Path
     links: Path
     progress: Progress
@@ -67,6 +96,7 @@ class Batch:
 
     def read(self, runs: Iterable[Run]) -> list[Problem]:
         """Stage the files of all runs and return what is wrong with those that are broken."""
+        self._prepare()
         problems: list[Problem] = []
         for run in runs:
             try:
@@ -79,12 +109,21 @@ class Batch:
         if self.sources:
             self._check_nothing_was_passed_over()
             problems += self._audit()
+        if not problems:
+            self._check_fields()
         return problems
 
     def match(self) -> None:
         """Build the intermediate models, which the marts read."""
         for model in self.plan.layer("intermediate"):
             self._build(model)
+
+    def _prepare(self) -> None:
+        for name, value in self.statistics.variables().items():
+            text = "?::varchar[]" if isinstance(value, list) else "?"
+            self.connection.execute(f"set variable {name} = {text}", [value])
+        for seed in self.plan.seeds:
+            self.connection.execute(f"create table {seed.relation} as {seed.sql}")
 
     def _open(self, run: Run) -> Source:
         for path, what in ((run.rollouts, "rollouts"), (run.inputs, "materialized inputs")):
@@ -200,6 +239,45 @@ class Batch:
         audit = next(audit for audit in self.plan.layer("audits") if audit.name == UNREADABLE)
         return self.connection.execute(f"select * from {audit.relation} order by all").fetchall()
 
+    def _check_fields(self) -> None:
+        """Refuse to slice by, or to vote on, a field that nothing has: its name was mistyped."""
+        staging = f"{SCRATCH}.staging"
+        found = self.connection.execute(
+            f"""
+            select distinct entry.slice_by
+            from (
+                select unnest(slice_values) as entry from {staging}.stg_inputs
+                union all
+                select unnest(slice_values) as entry from {staging}.stg_rollouts
+            )
+            where entry.slice_value is not null
+            """
+        ).fetchall()
+        for name in self.statistics.slice_by:
+            if (name,) not in found:
+                raise UsageError(self._unknown_field("--slice-by", name))
+        answers = f"select count(*) from {staging}.stg_rollouts where has_answer_field"
+        if self.statistics.answer_field and self._number(answers) == 0:
+            raise UsageError(self._unknown_field("--answer-field", self.statistics.answer_field))
+
+    def _number(self, query: str) -> int:
+        row = self.connection.execute(query).fetchone()
+        return int(row[0]) if row else 0
+
+    def _unknown_field(self, option: str, name: str) -> str:
+        if option == "--answer-field":
+            return f"{option} {name}: no rollout has this field"
+        names = self.connection.execute(
+            f"""
+            select distinct unnest(json_keys(sample))
+            from (select sample from {SCRATCH}.staging.stg_inputs where sample is not null limit 99)
+            order by all
+            """
+        ).fetchall()
+        known = ", ".join(name for (name,) in names if name not in NO_SLICES)
+        message = f"{option} {name}: no input or rollout has a text, number or boolean of this name"
+        return f"{message}\n  fields of the inputs: {known}" if known else message
+
     def _rewrite(self, source: Source, kind: str) -> Path:
         self.progress(f"reading {kind} line by line")
         target = self.folder / f"{len(list(self.folder.iterdir()))}-{kind}.jsonl"
@@ -250,7 +328,7 @@ def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyC
         }
     )
     connection.execute(f"attach ':memory:' as {SCRATCH}")
-    for schema in ("staging", "audits", "intermediate"):
+    for schema in ("seeds", "staging", "audits", "intermediate"):
         connection.execute(f"create schema {SCRATCH}.{schema}")
     return connection
 

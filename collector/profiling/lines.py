@@ -95,17 +95,26 @@ def has_content(path: Path) -> bool:
 
 
 def rollout_row(row: Row) -> Row:
-    """Keep what staging reads of a rollout: keys, agent, reward, and the numbers."""
+    """Keep what staging reads of a rollout: its fields, and of the response what it says of itself.
+
+    Numbers that are not finite stay: the models count them. Elsewhere null stands in for them.
+    """
+    kept: Row = {
+        name: value if isinstance(value, float) else _finite(value)
+        for name, value in row.items()
+        if name not in ("responses_create_params", "response")
+    }
     response = row.get("response")
-    usage = response.get("usage") if isinstance(response, dict) else None
-    kept: Row = {name: value for name, value in row.items() if isinstance(value, (int, float))}
-    kept |= {name: row[name] for name in ("reward", "agent_ref") if name in row}
-    if isinstance(usage, dict):
+    if isinstance(response, dict):
         kept["response"] = {
-            "usage": {
-                name: value for name, value in usage.items() if isinstance(value, (int, float))
-            }
+            name: _finite(response[name])
+            for name in ("status", "incomplete_details", "output")
+            if name in response
         }
+        usage = response.get("usage")
+        if isinstance(usage, dict):
+            numbers = {name: value for name, value in usage.items() if _is_number(value)}
+            kept["response"]["usage"] = numbers
     return kept
 
 
@@ -151,6 +160,10 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
         if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
             raise _UnusableError(f"no {name}" if name not in row else f"{name} is not an integer")
     return row
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _finite(value: Any) -> Any:

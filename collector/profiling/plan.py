@@ -8,6 +8,7 @@ per version of the project, and the plan is kept in the user's cache.
 from __future__ import annotations
 
 import contextlib
+import csv
 import functools
 import hashlib
 import io
@@ -53,6 +54,14 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Seed:
+    """A look-up table of the project, as a query that has its rows."""
+
+    relation: str
+    sql: str
+
+
+@dataclass(frozen=True)
 class Check:
     """One compiled singular test: rows it returns are violations."""
 
@@ -64,6 +73,7 @@ class Check:
 class Plan:
     """All models in the order of their dependencies, and the tests that guard every build."""
 
+    seeds: tuple[Seed, ...]
     models: tuple[Model, ...]
     checks: tuple[Check, ...]
 
@@ -165,12 +175,14 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 def _read_manifest(manifest: dict[str, Any]) -> Plan:
     nodes = manifest["nodes"]
     models = {name: node for name, node in nodes.items() if node["resource_type"] == "model"}
+    seeds = [_seed(node) for node in nodes.values() if node["resource_type"] == "seed"]
     checks = [
         Check(name=node["name"], sql=node["compiled_code"])
         for node in nodes.values()
         if node["resource_type"] == "test" and "test_metadata" not in node
     ]
     return Plan(
+        seeds=tuple(sorted(seeds, key=lambda seed: seed.relation)),
         models=tuple(_model(models[name]) for name in _in_order(models)),
         checks=tuple(sorted(checks, key=lambda check: check.name)),
     )
@@ -189,6 +201,21 @@ def _in_order(models: dict[str, Any]) -> list[str]:
     for name in sorted(models):
         visit(name)
     return list(done)
+
+
+def _seed(node: dict[str, Any]) -> Seed:
+    """Turn a seed's file into a query, so that the plan needs no other file."""
+    types = node["config"]["column_types"]
+    path = project_dir() / node["original_file_path"]
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = ", ".join(f'cast("{name}" as {types[name]}) as "{name}"' for name in types)
+    values = ", ".join(
+        "(" + ", ".join("'" + row[name].replace("'", "''") + "'" for name in types) + ")"
+        for row in rows
+    )
+    names = ", ".join(f'"{name}"' for name in types)
+    return Seed(node["relation_name"], f"select {columns} from (values {values}) as rows ({names})")
 
 
 def _model(node: dict[str, Any]) -> Model:
@@ -216,6 +243,7 @@ def _column(column: dict[str, Any]) -> Column:
 def _parse(content: bytes) -> Plan:
     stored = orjson.loads(content)
     return Plan(
+        seeds=tuple(Seed(**seed) for seed in stored["seeds"]),
         models=tuple(
             Model(**{**model, "columns": tuple(Column(**column) for column in model["columns"])})
             for model in stored["models"]

@@ -18,7 +18,8 @@ from collector.artifacts import Run
 from collector.drafts import drafting
 from collector.errors import FileError, SpotterError, UsageError
 from collector.profiling import publish, warehouse
-from collector.profiling.batch import Batch, Problem, open_scratch
+from collector.profiling.batch import Batch, Problem, Statistics, open_scratch
+from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.plan import WAREHOUSE, Plan, cache_dir, load_plan
 
 Row = dict[str, Any]
@@ -31,6 +32,7 @@ class Settings:
     warehouse: Path
     is_partial_allowed: bool = False
     memory_limit: str | None = None
+    statistics: Statistics = field(default_factory=Statistics)
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Outcome:
     runs: list[Run]
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
+    headlines: dict[str, Headlines]
 
 
 class BrokenRunsError(SpotterError):
@@ -75,6 +78,7 @@ def profile(
     runs: list[Run], settings: Settings, *, listener: Callable[[int, int, str], None]
 ) -> Outcome:
     """Profile the runs together: every one is written, or none is."""
+    settings.statistics.check()
     _check_places(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
     plan = load_plan()
@@ -85,7 +89,13 @@ def profile(
         tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
     ):
         batch = Batch(
-            plan, connection, settings.is_partial_allowed, folder, Path(links), progress=steps
+            plan=plan,
+            connection=connection,
+            is_partial_allowed=settings.is_partial_allowed,
+            statistics=settings.statistics,
+            folder=folder,
+            links=Path(links),
+            progress=steps,
         )
         problems = batch.read(runs)
         if problems:
@@ -149,6 +159,7 @@ def _outcome(
         runs=runs,
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
+        headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import Run
+from collector.profiling import headlines
 from collector.profiling.profile import BrokenRunsError, Outcome
 from collector.terminal import printable
 
@@ -70,6 +71,9 @@ def warnings(outcome: Outcome) -> Iterator[str]:
                 f" missing, {_count(counts['dropped_task_count'], 'task')} dropped. Rollouts that"
                 " finish first are usually the short ones, so these figures are biased"
             )
+            possible = headlines.range_text(outcome.headlines[run.run_id])
+            if possible:
+                yield f"{run.run_id}: with the missing rollouts, the mean could be: {possible}"
         if counts["skipped_value_count"]:
             yield (
                 f"{run.run_id}: skipped {_count(counts['skipped_value_count'], 'value')} that are"
@@ -91,6 +95,7 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
         f" {counts['partial_task_count']} partial, {counts['dropped_task_count']} dropped"
     )
     yield from _agents_text(outcome.agents[run.run_id])
+    yield from headlines.as_text(outcome.headlines[run.run_id])
     yield f"Profile      {_short(run.profiling)}"
     yield f"Agents       {_short(run.agents)}"
     yield ""
@@ -125,6 +130,9 @@ def _figure(value: float | None, style: str = ".4f") -> str:
 
 def _run_data(run: Run, outcome: Outcome) -> Row:
     counts = outcome.completion[run.run_id]
+    metrics = {
+        agent["agent_name"]: agent["metrics"] for agent in _agents_data(outcome.agents[run.run_id])
+    }
     return {
         "run_id": run.run_id,
         "rollouts": str(run.rollouts),
@@ -132,7 +140,14 @@ def _run_data(run: Run, outcome: Outcome) -> Row:
         "reward_profiling": str(run.profiling),
         "agent_metrics": str(run.agents),
         **{name: counts[name] for name in COUNTS},
-        "agents": _agents_data(outcome.agents[run.run_id]),
+        "agents": [
+            {
+                "agent_name": agent,
+                "metrics": metrics.get(agent, {}),
+                **headlines.as_data(outcome.headlines[run.run_id], agent),
+            }
+            for agent in outcome.headlines[run.run_id].agents()
+        ],
     }
 
 

@@ -9,6 +9,12 @@
     {%- set inputs = quoted(var('inputs')) if var('inputs') else 'null' -%}
     {%- set run_id = quoted(var('run_id')) if var('run_id') else 'null' -%}
     set variable spotter_max_row_bytes = {{ var('max_row_mb') | int * 1048576 }};
+    set variable spotter_pass_threshold = {{ var('pass_threshold') | float }}::double;
+    set variable spotter_answer_field = {{ quoted(var('answer_field')) }};
+    {%- set fields = [var('slice_by')] if var('slice_by') is string else var('slice_by') or [] %}
+    set variable spotter_slice_by = [
+        {%- for field in fields %}{{ quoted(field) }}{{ ', ' if not loop.last }}{% endfor -%}
+    ]::varchar[];
     set variable spotter_runs = (
         with
 

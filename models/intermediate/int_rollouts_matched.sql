@@ -23,10 +23,20 @@ matched as (
         coalesce(
             inputs.agent_name, {{ json_text_field('rollouts.agent_ref', 'name') }}
         ) as agent_name,
+        {{ field_number('reward') }} as reward,
+        {{ field_number('input_tokens') }} as input_tokens,
+        {{ field_number('output_tokens') }} as output_tokens,
+        {{ field_number('total_tokens') }} as total_tokens,
         rollouts.has_reward,
         rollouts.reward_literal,
         rollouts.own_fields,
-        rollouts.usage_fields
+        rollouts.usage_fields,
+        rollouts.has_answer_field,
+        rollouts.answer,
+        rollouts.slice_values,
+        rollouts.is_output_empty,
+        rollouts.is_truncated,
+        rollouts.response_hash
     from rollouts
     inner join inputs
         on rollouts.run_id = inputs.run_id

@@ -10,7 +10,12 @@ lines as (
         {{ json_integer(map_field('lines.fields', '_ng_task_index')) }}
             as task_index,
         {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }}
-            as rollout_index
+            as rollout_index,
+        {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }}
+            as agent_name,
+        {{ json_text(map_field('lines.fields', '_ng_failure_class')) }}
+            as failure_class,
+        {{ map_field('lines.fields', '_ng_failure_terminal') }} as is_terminal
     from {{ read_rows('failures') }} as lines
     inner join runs on lines.file_path = runs.failures_file
 ),
@@ -20,6 +25,9 @@ failures as (
         run_id,
         task_index,
         rollout_index,
+        agent_name,
+        coalesce(failure_class, '(unknown)') as failure_class,
+        coalesce({{ entry_number('is_terminal') }} = 1, false) as is_terminal,
         task_index is not null and rollout_index is not null as is_readable
     from lines
 )

@@ -45,6 +45,10 @@ inputs as (
             when first_completed.run_id is not null
                 then {{ json_without(entries, indices) }}
         end as sample,
+        case
+            when first_completed.run_id is not null
+                then {{ slice_values('lines.fields') }}
+        end as slice_values,
         lines.task_index is not null
         and lines.rollout_index is not null
         and not case
@@ -67,6 +71,7 @@ checked as (
         agent_name,
         task_id,
         sample,
+        slice_values,
         has_clear_keys and not {{ has_non_finite('sample') }} as is_readable
     from inputs
 )

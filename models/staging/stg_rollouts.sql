@@ -9,7 +9,8 @@ lines as (
         file_path,
         fields,
         {{ map_field('fields', 'response') }} as response,
-        {{ split_at_key(map_field('fields', 'response'), 'usage') }} as pieces
+        {{ split_at_key(map_field('fields', 'response'), 'usage') }} as pieces,
+        {{ response_parts(map_field('fields', 'response')) }} as parts
     from {{ read_rows('rollouts') }}
 ),
 
@@ -17,6 +18,7 @@ usages as (
     select
         file_path,
         fields,
+        parts,
         {{ json_last_member('response', 'usage', 'pieces') }} as usage
     from lines
 ),
@@ -31,6 +33,12 @@ rollouts as (
         {{ map_field('fields', 'reward') }} as reward_literal,
         {{ numeric_entries(map_entries('fields')) }} as own_fields,
         {{ numeric_entries(json_entries('usage')) }} as usage_fields,
+        {{ has_answer_field('fields') }} as has_answer_field,
+        {{ answer_text('fields') }} as answer,
+        {{ slice_values('fields') }} as slice_values,
+        {{ is_output_empty('parts') }} as is_output_empty,
+        {{ is_truncated('parts') }} as is_truncated,
+        {{ response_hash('parts') }} as response_hash,
         -- no object, or a field name twice: only Python reads that as it is meant
         fields is not null and not {{ has_repeated_key('usage') }} as is_readable
     from usages
@@ -46,6 +54,12 @@ keyed as (
         rollouts.reward_literal,
         rollouts.own_fields,
         rollouts.usage_fields,
+        rollouts.has_answer_field,
+        rollouts.answer,
+        rollouts.slice_values,
+        rollouts.is_output_empty,
+        rollouts.is_truncated,
+        rollouts.response_hash,
         rollouts.is_readable
         and rollouts.task_index is not null
         and rollouts.rollout_index is not null as is_readable

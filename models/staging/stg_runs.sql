@@ -15,7 +15,10 @@ runs as (
         failures_file,
         torn_rollouts_count,
         torn_failures_count,
-        is_partial_allowed
+        is_partial_allowed,
+        {{ setting('pass_threshold') }} as pass_threshold,
+        {{ setting('answer_field') }} as answer_field,
+        {{ setting('slice_by') }} as slice_by
     from batch
 )
 

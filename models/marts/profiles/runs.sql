@@ -45,6 +45,9 @@ described as (
         runs.rollouts_path,
         runs.inputs_path,
         runs.is_partial_allowed,
+        runs.pass_threshold,
+        runs.answer_field,
+        {{ list_text('runs.slice_by') }} as slice_by,
         coalesce(tasks.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(tasks.completed_rollout_count, 0) as completed_rollout_count,
         coalesce(tasks.expected_rollout_count - tasks.completed_rollout_count, 0)

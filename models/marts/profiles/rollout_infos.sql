@@ -11,10 +11,10 @@ infos as (
         rollout_index,
         task_index || ':' || rollout_index as rollout_id,
         agent_name,
-        {{ field_number('reward') }} as reward,
-        {{ field_number('input_tokens') }} as input_tokens,
-        {{ field_number('output_tokens') }} as output_tokens,
-        {{ field_number('total_tokens') }} as total_tokens,
+        reward,
+        input_tokens,
+        output_tokens,
+        total_tokens,
         {{ rollout_info() }} as info
     from rollouts
 )

@@ -1,0 +1,225 @@
+"""Read the headlines of a profile from the marts, and lay them out for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from collector.profiling.plan import WAREHOUSE
+from collector.terminal import counted_noun, printable
+
+Row = dict[str, Any]
+SHOWN_AGENTS = 10
+SHOWN_SLICES = 20
+LABELS = {
+    "mean_reward": "mean reward",
+    "pass_rate": "pass@1",
+    "pass_at_k": "pass@{k}",
+    "pass_hat_k": "pass^{k}",
+    "max_at_k": "best of {k}",
+    "min_at_k": "worst of {k}",
+    "majority_at_k": "majority@{k}",
+}
+FINDINGS = {
+    "is_output_empty": "with empty output",
+    "is_truncated": "truncated",
+    "is_usage_missing": "without usage",
+    "is_response_repeated": "with a repeated response",
+    "is_verdict_inconsistent": "whose answer got different rewards in its task",
+    "is_ground_truth_suspect": "of tasks that nobody solves although the answers agree",
+}
+ORDER = "list_position(" + str(list(LABELS)) + ", score)"
+QUERIES = {
+    "scores": f"""
+        select * from {WAREHOUSE}.main.agent_scores where run_id = ?
+        order by agent_name, slice_by != 'all', slice_by, slice_value, {ORDER}
+    """,
+    "reliability": f"""
+        select * from {WAREHOUSE}.main.agent_reliability where run_id = ? order by agent_name
+    """,
+    "failures": f"""
+        select * from {WAREHOUSE}.main.failures where run_id = ?
+        order by agent_name, attempt_count desc, failure_class
+    """,
+    "bands": f"""
+        select run_id, agent_name, band, count(*) as task_count,
+            count(*) filter (is_informative) as informative_task_count
+        from {WAREHOUSE}.main.task_bands where run_id = ?
+        group by all order by agent_name, band
+    """,
+    "health": f"""
+        select run_id, agent_name,
+            {", ".join(f"count(*) filter ({flag}) as {flag}" for flag in FINDINGS)},
+            count(*) filter (finding_count > 0) as rollout_count
+        from {WAREHOUSE}.main.rollout_health where run_id = ?
+        group by all order by agent_name
+    """,
+}
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """What the statistics marts say of one run, as rows."""
+
+    scores: list[Row]
+    reliability: list[Row]
+    failures: list[Row]
+    bands: list[Row]
+    health: list[Row]
+
+    def agents(self) -> list[str]:
+        """Return the agents in order."""
+        return [row["agent_name"] for row in self.reliability]
+
+    def of(self, agent: str) -> Headlines:
+        """Return what concerns one agent."""
+        return Headlines(
+            **{
+                name: [row for row in getattr(self, name) if row["agent_name"] == agent]
+                for name in QUERIES
+            }
+        )
+
+
+def read_headlines(connection: duckdb.DuckDBPyConnection, run_id: str) -> Headlines:
+    """Read the headlines of one run."""
+    return Headlines(**{name: _rows(connection, query, run_id) for name, query in QUERIES.items()})
+
+
+def as_text(headlines: Headlines) -> Iterator[str]:
+    """Lay out the headlines of one run, agent by agent."""
+    agents = headlines.agents()
+    for agent in agents[:SHOWN_AGENTS]:
+        yield from _agent_text(agent, headlines.of(agent))
+    if len(agents) > SHOWN_AGENTS:
+        more = counted_noun(len(agents) - SHOWN_AGENTS, "more agent")
+        yield f'  … and {more}: spotter sql "select * from agent_scores"'
+        yield ""
+
+
+def as_data(headlines: Headlines, agent: str) -> Row:
+    """Return the headlines of one agent as plain data."""
+    mine = headlines.of(agent)
+    hidden = ("run_id", "agent_name")
+    plain = {
+        name: [{k: v for k, v in row.items() if k not in hidden} for row in getattr(mine, name)]
+        for name in QUERIES
+    }
+    return {
+        "scores": plain["scores"],
+        "reliability": next(iter(plain["reliability"]), None),
+        "failures": plain["failures"],
+        "bands": plain["bands"],
+        "health": next(iter(plain["health"]), None),
+    }
+
+
+def range_text(headlines: Headlines) -> str:
+    """Say what the mean reward could be if the missing rollouts were there, for a few agents."""
+    rows = [row for row in headlines.reliability if row["missing_rollout_count"]]
+    return ", ".join(
+        f"{printable(row['agent_name'])} {_number(row['reward_mean_lowest'])} to"
+        f" {_number(row['reward_mean_highest'])}"
+        for row in rows[:3]
+        if row["reward_mean_lowest"] is not None
+    )
+
+
+def _agent_text(agent: str, mine: Headlines) -> Iterator[str]:
+    overall = [row for row in mine.scores if row["slice_by"] == "all"]
+    yield f"  {printable(agent)}"
+    yield from _scores_text(overall)
+    yield from _slices_text([row for row in mine.scores if row["slice_by"] != "all"])
+    yield from _reliability_text(mine)
+    yield from _bands_text(mine.bands)
+    yield from _health_text(mine.health)
+    yield ""
+
+
+def _scores_text(scores: list[Row]) -> Iterator[str]:
+    by_score = {row["score"]: row for row in scores}
+    if scores:
+        yield f"    {'':14}   value  95% interval      if rerun  tasks"
+    for name, row in by_score.items():
+        # with rewards of 0 and 1 the best is a pass and the worst a failure
+        twin = {"max_at_k": "pass_at_k", "min_at_k": "pass_hat_k"}.get(name)
+        if twin and row["value"] == by_score[twin]["value"]:
+            continue
+        if row["k"] == 1:
+            continue
+        noise = row["rerun_std_error"]
+        again = f"± {noise:.4f}" if noise is not None else ""
+        yield (
+            f"    {LABELS[name].format(k=row['k']):14} {_number(row['value']):>7}"
+            f"  {_interval(row):16}  {again:8}  {row['task_count']:5}"
+        )
+
+
+def _slices_text(scores: list[Row]) -> Iterator[str]:
+    fields = dict.fromkeys(row["slice_by"] for row in scores)
+    for field in fields:
+        rows = [row for row in scores if row["slice_by"] == field and row["score"] == "mean_reward"]
+        yield f"    mean reward by {printable(field)}"
+        for row in rows[:SHOWN_SLICES]:
+            label = printable(row["slice_value"])[:30]
+            yield (
+                f"      {label:30}  {_number(row['value']):>7}  {_interval(row):16}"
+                f"  {row['task_count']:5} tasks"
+            )
+        if len(rows) > SHOWN_SLICES:
+            yield f"      … and {len(rows) - SHOWN_SLICES} more in agent_scores"
+
+
+def _reliability_text(mine: Headlines) -> Iterator[str]:
+    for row in mine.reliability:
+        classes = ", ".join(
+            f"{printable(failure['failure_class'])} {failure['attempt_count']}"
+            for failure in mine.failures
+        )
+        yield (
+            f"    clean          {row['clean_rollout_count']} of"
+            f" {counted_noun(row['expected_rollout_count'], 'rollout')}"
+            + (f"; failed attempts: {classes}" if classes else "")
+        )
+        missing = row["missing_rollout_count"]
+        unknown = missing + row["unscored_rollout_count"]
+        if unknown and row["reward_mean_lowest"] is not None:
+            yield (
+                f"    {unknown} without a reward: the mean over all expected rollouts is"
+                f" {_number(row['reward_mean_failures_as_zero'])} if they count as 0, and between"
+                f" {_number(row['reward_mean_lowest'])} and {_number(row['reward_mean_highest'])}"
+            )
+
+
+def _bands_text(bands: list[Row]) -> Iterator[str]:
+    total = sum(row["task_count"] for row in bands)
+    informative = sum(row["informative_task_count"] for row in bands)
+    counts = ", ".join(f"{row['task_count']} {row['band']}" for row in bands)
+    if total:
+        yield f"    tasks          {counts}; rewards differ in {informative} of {total}"
+
+
+def _health_text(health: list[Row]) -> Iterator[str]:
+    for row in health:
+        found = [f"{row[flag]} {text}" for flag, text in FINDINGS.items() if row[flag]]
+        for text in found:
+            yield f"    look at        {text}"
+
+
+def _interval(row: Row) -> str:
+    if row["low"] is None:
+        return "–"
+    return f"{row['low']:.4f} … {row['high']:.4f}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str, run_id: str) -> list[Row]:
+    result = connection.execute(query, [run_id])
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

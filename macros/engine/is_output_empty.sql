@@ -1,0 +1,17 @@
+{# Whether no item of the output is a text or a tool call. Reasoning and the results of tools do not count. #}
+{% macro is_output_empty(parts) %}
+    {{- return(adapter.dispatch('is_output_empty')(parts)) -}}
+{% endmacro %}
+
+{% macro duckdb__is_output_empty(parts) %}
+    {#- a text is a string as the content, or as the text or refusal of one of its parts: not only white space -#}
+    {%- set text = '(?:^|"(?:text|refusal)":)"(?:\\\\[nrt]| )*(?:[^"\\\\ ]|\\\\[^nrt])' -%}
+    coalesce(len(list_filter(
+        {{ parts }}.output,
+        lambda item: case
+            when coalesce(item.type, 'message') = 'message'
+                then regexp_matches(coalesce(item.content::varchar, ''), '{{ text }}')
+            else item.type != 'reasoning' and not ends_with(item.type, '_output')
+        end
+    )), 0) = 0
+{% endmacro %}

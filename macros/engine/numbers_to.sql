@@ -1,0 +1,8 @@
+{# The numbers 1 to some limit, as rows. #}
+{% macro numbers_to(limit) %}
+    {{- return(adapter.dispatch('numbers_to')(limit)) -}}
+{% endmacro %}
+
+{% macro duckdb__numbers_to(limit) %}
+    unnest(range(1, {{ limit }} + 1))
+{% endmacro %}

@@ -1,0 +1,10 @@
+{# Some columns as one value with fields of their names. #}
+{% macro record(columns) %}
+    {{- return(adapter.dispatch('record')(columns)) -}}
+{% endmacro %}
+
+{% macro duckdb__record(columns) %}
+    struct_pack(
+        {%- for column in columns %}{{ column.split('.') | last }} := {{ column }}{{ ', ' if not loop.last }}{% endfor -%}
+    )
+{% endmacro %}

@@ -1,0 +1,20 @@
+{# What tells a sound response from a broken one, in one pass over its text. #}
+{% macro response_parts(response) %}
+    {{- return(adapter.dispatch('response_parts')(response)) -}}
+{% endmacro %}
+
+{% macro duckdb__response_parts(response) %}
+    from_json({{ response }}, '{
+        "status": "VARCHAR",
+        "incomplete_details": "JSON",
+        "output": [{
+            "type": "VARCHAR",
+            "status": "VARCHAR",
+            "content": "JSON",
+            "name": "VARCHAR",
+            "arguments": "VARCHAR",
+            "input": "VARCHAR",
+            "action": "VARCHAR"
+        }]
+    }')
+{% endmacro %}

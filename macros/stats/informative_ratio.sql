@@ -1,0 +1,22 @@
+{# The expected share of groups of some size that hold both a pass and a failure. Up to the task's number of
+   rollouts it is counted from them; beyond, the pass rate is taken from its posterior with a uniform prior. #}
+{% macro informative_ratio(rollouts, passes, size) -%}
+    {%- set failures = '(' ~ rollouts ~ ' - ' ~ passes ~ ')' -%}
+    case
+        when {{ rollouts }} = 0 then null
+        when {{ rollouts }} >= {{ size }} then 1.0
+            - {{ subset_share(passes, rollouts, size) }}
+            - {{ subset_share(failures, rollouts, size) }}
+        else 1.0
+            - {{ all_alike(passes, rollouts, size) }}
+            - {{ all_alike(failures, rollouts, size) }}
+    end
+{%- endmacro %}
+
+{# B(same + 1 + size, rollouts - same + 1) / B(same + 1, rollouts - same + 1) #}
+{% macro all_alike(same, rollouts, size) -%}
+    exp(
+        {{ log_factorial(same ~ ' + ' ~ size) }} - {{ log_factorial(same) }}
+        - {{ log_factorial(rollouts ~ ' + 1 + ' ~ size) }} + {{ log_factorial(rollouts ~ ' + 1') }}
+    )
+{%- endmacro %}

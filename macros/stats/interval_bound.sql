@@ -1,0 +1,21 @@
+{# A bound of the 95 % interval of a mean over tasks; sign is '-' or '+'. A share stays between 0 and 1. #}
+{% macro interval_bound(value, std_error, task_count, t, is_share, sign) -%}
+    {%- set z_squared = 3.841458820694124 -%}
+    {%- set bound = value ~ ' ' ~ sign ~ ' ' ~ t ~ ' * ' ~ std_error -%}
+    case
+        when {{ task_count }} < 2 then null
+        when {{ std_error }} > 0 and {{ is_share }}
+            {%- if sign == '-' %} then greatest(0.0, {{ bound }})
+            {%- else %} then least(1.0, {{ bound }})
+            {%- endif %}
+        when {{ std_error }} > 0 then {{ bound }}
+        {#- Wilson's interval where all tasks agree -#}
+        {%- if sign == '-' %}
+        when {{ is_share }} and {{ value }} = 0 then 0.0
+        when {{ is_share }} and {{ value }} = 1 then {{ task_count }} / ({{ task_count }} + {{ z_squared }})
+        {%- else %}
+        when {{ is_share }} and {{ value }} = 0 then {{ z_squared }} / ({{ task_count }} + {{ z_squared }})
+        when {{ is_share }} and {{ value }} = 1 then 1.0
+        {%- endif %}
+    end
+{%- endmacro %}

@@ -1,0 +1,35 @@
+{# The figures of a task's first k rollouts. #}
+{% macro k_figures() %}
+    {{- return(carried_figures() + plain_figures() + ['pass_at_k', 'pass_hat_k', 'is_last']) -}}
+{% endmacro %}
+
+{# Where a task has fewer than k rollouts, NeMo Gym takes all it has: its last figure counts for larger k too. #}
+{% macro carried_figures() %}
+    {{- return([
+        'reward_average', 'reward_deviation', 'lacking_average', 'lacking_deviation', 'gym_majority'
+    ]) -}}
+{% endmacro %}
+
+{% macro plain_figures() %}
+    {{- return(['reward', 'lacks_answer', 'majority', 'gym_pass', 'lacking_chance']) -}}
+{% endmacro %}
+
+{# The sum of each figure over tasks, and of those that are carried on over the tasks that end here. #}
+{% macro k_sums(tasks) %}
+    {%- for figure in carried_figures() %}
+        {{- list_sum(list_field(tasks, figure, 'is_last')) }} as {{ figure }}_last,
+        {% endfor %}
+    {%- for figure in carried_figures() + plain_figures() %}
+        {{- list_sum(list_field(tasks, figure)) }} as {{ figure }}_sum{{ ',\n        ' if not loop.last }}
+    {%- endfor %}
+{% endmacro %}
+
+{# The sums with what tasks of fewer rollouts carry on. #}
+{% macro carried_sums(smaller) %}
+    {%- for figure in carried_figures() %}
+        {{- figure }}_sum + coalesce(sum({{ figure }}_last) over {{ smaller }}, 0) as {{ figure }}_sum,
+        {% endfor %}
+    {%- for figure in plain_figures() %}
+        {{- figure }}_sum{{ ',\n        ' if not loop.last }}
+    {%- endfor %}
+{% endmacro %}

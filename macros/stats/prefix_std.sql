@@ -1,0 +1,8 @@
+{# Sample standard deviation of the first so many values, from their sum and the sum of their squares. #}
+{% macro prefix_std(total, squares, count) -%}
+    case
+        when {{ count }} > 1 then sqrt(greatest(
+            0.0, {{ squares }} - 1.0 * {{ total }} * {{ total }} / {{ count }}
+        ) / ({{ count }} - 1))
+    end
+{%- endmacro %}

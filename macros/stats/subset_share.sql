@@ -1,0 +1,11 @@
+{# C(part, k) / C(whole, k): of all ways to choose k, the share that chooses from the part alone. #}
+{% macro subset_share(part, whole, k) -%}
+    case
+        when {{ part }} < {{ k }} then 0.0
+        when {{ part }} = {{ whole }} then 1.0
+        else exp(
+            {{ log_factorial(part) }} - {{ log_factorial(part ~ ' - ' ~ k) }}
+            - {{ log_factorial(whole) }} + {{ log_factorial(whole ~ ' - ' ~ k) }}
+        )
+    end
+{%- endmacro %}

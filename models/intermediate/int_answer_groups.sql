@@ -1,0 +1,43 @@
+{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
+with
+
+answers as (
+    select
+        run_id,
+        agent_name,
+        task_index,
+        answer,
+        count(*) as rollout_count,
+        coalesce(min(reward) < max(reward), false) as has_several_rewards
+    from {{ ref('int_rollouts_matched') }}
+    where answer is not null
+    group by
+        run_id,
+        agent_name,
+        task_index,
+        answer
+),
+
+tasks as (
+    select
+        run_id,
+        agent_name,
+        task_index,
+        sum(rollout_count) >= 2
+        and max(rollout_count) >= 0.8 * sum(rollout_count) as is_agreed
+    from answers
+    group by
+        run_id,
+        agent_name,
+        task_index
+),
+
+described as (
+    select
+        answers.*,
+        tasks.is_agreed
+    from answers
+    inner join tasks on {{ same_key('answers', 'tasks', task) }}
+)
+
+select * from described

@@ -1,0 +1,24 @@
+{%- set key = ['run_id', 'task_index', 'rollout_index'] -%}
+with
+
+failures as (
+    select * from {{ ref('stg_failures') }}
+    where is_readable
+),
+
+-- an attempt at something the inputs do not ask for counts too, for the agent it names
+attempts as (
+    select
+        failures.run_id,
+        failures.task_index,
+        failures.rollout_index,
+        failures.failure_class,
+        failures.is_terminal,
+        coalesce(expected.agent_name, failures.agent_name, '(unknown)') as agent_name,
+        coalesce(expected.is_completed, false) as is_completed
+    from failures
+    left join {{ ref('int_expected_rollouts') }} as expected
+        on {{ same_key('failures', 'expected', key) }}
+)
+
+select * from attempts

@@ -1,0 +1,53 @@
+with
+
+grouped as (
+    select
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        score,
+        k,
+        count(*) as task_count,
+        {{ integer('sum(rollout_count)') }} as rollout_count,
+        count(variance) as repeated_task_count,
+        {{ list_in_order(
+            record(['value', 'variance', 'noise', 'rollout_sum']), ['task_index']
+        ) }} as tasks
+    from {{ ref('int_task_scores') }}
+    group by
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        score,
+        k
+),
+
+measured as (
+    select
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        score,
+        k,
+        task_count,
+        rollout_count,
+        {{ list_field('tasks', 'value') }} as task_values,
+        {{ list_mean(list_field('tasks', 'value')) }} as value,
+        case
+            when k is null
+                then {{ list_sum(list_field('tasks', 'rollout_sum')) }} / rollout_count
+        end as rollout_value,
+        -- a task with one rollout takes the mean variance of the others
+        case
+            when repeated_task_count > 0
+                then {{ list_sum(list_field('tasks', 'noise')) }}
+                    + {{ list_sum(list_field('tasks', 'variance')) }}
+                    * (task_count - repeated_task_count) / repeated_task_count
+        end as noise_sum
+    from grouped
+)
+
+select * from measured

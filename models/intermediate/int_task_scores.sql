@@ -1,0 +1,73 @@
+{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
+with
+
+tasks as (
+    select
+        slices.slice_by,
+        slices.slice_value,
+        outcomes.*,
+        last_places.majority,
+        max(outcomes.rollout_count) over (
+            partition by
+                slices.run_id, slices.agent_name, slices.slice_by, slices.slice_value
+        ) as highest_k
+    from {{ ref('int_task_slices') }} as slices
+    inner join {{ ref('int_task_outcomes') }} as outcomes
+        on {{ same_key('slices', 'outcomes', task) }}
+    inner join {{ ref('int_k_chances') }} as last_places
+        on {{ same_key('slices', 'last_places', task) }}
+        and last_places.is_last
+),
+
+-- whatever is about K rollouts needs a task that has them; no other has more
+scored as (
+    select
+        tasks.*,
+        scores.score,
+        case scores.score
+            when 'mean_reward' then tasks.reward_mean
+            when 'pass_rate' then tasks.pass_count / tasks.rollout_count
+        end as mean_value,
+        case
+            when tasks.rollout_count < tasks.highest_k then null
+            when scores.score = 'pass_at_k' then least(tasks.pass_count, 1)
+            when scores.score = 'pass_hat_k'
+                then cast(tasks.pass_count = tasks.rollout_count as integer)
+            when scores.score = 'max_at_k' then tasks.reward_max
+            when scores.score = 'min_at_k' then tasks.reward_min
+            when scores.score = 'majority_at_k' then tasks.majority
+        end as k_value,
+        -- the sample variance of single rollouts within the task
+        case
+            when tasks.rollout_count = 1 then null
+            when scores.score = 'mean_reward' then tasks.reward_std * tasks.reward_std
+            when scores.score = 'pass_rate'
+                then 1.0 * tasks.pass_count * (tasks.rollout_count - tasks.pass_count)
+                    / (tasks.rollout_count * (tasks.rollout_count - 1))
+        end as variance
+    from tasks
+    cross join (
+        values ('mean_reward'), ('pass_rate'), ('pass_at_k'), ('pass_hat_k'),
+        ('max_at_k'), ('min_at_k'), ('majority_at_k')
+    ) as scores (score)
+),
+
+described as (
+    select
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        task_index,
+        score,
+        rollout_count,
+        case when k_value is not null then highest_k end as k,
+        cast(coalesce(mean_value, k_value) as double) as value,
+        variance,
+        variance / rollout_count as noise,
+        mean_value * rollout_count as rollout_sum
+    from scored
+    where mean_value is not null or k_value is not null
+)
+
+select * from described

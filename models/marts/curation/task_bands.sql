@@ -1,0 +1,57 @@
+{%- set tokens = 'rated.output_tokens_mean' -%}
+with
+
+-- a task with rollouts but without any reward has a row: it is undecided
+tasks as (
+    select distinct
+        run_id,
+        task_index,
+        agent_name
+    from {{ ref('int_rollouts_matched') }}
+),
+
+rated as (
+    select
+        tasks.run_id,
+        tasks.task_index,
+        tasks.agent_name,
+        expected.task_id,
+        coalesce(outcomes.rollout_count, 0) as rollout_count,
+        coalesce(outcomes.pass_count, 0) as pass_count,
+        coalesce(outcomes.reward_min < outcomes.reward_max, false) as is_informative,
+        outcomes.reward_mean,
+        outcomes.reward_std,
+        outcomes.output_tokens_mean
+    from tasks
+    inner join {{ ref('int_expected_tasks') }} as expected
+        on {{ same_key('tasks', 'expected', ['run_id', 'task_index']) }}
+    left join {{ ref('int_task_outcomes') }} as outcomes
+        on {{ same_key('tasks', 'outcomes', ['run_id', 'agent_name', 'task_index']) }}
+),
+
+described as (
+    select
+        rated.*,
+        records.pass_ratio,
+        records.pass_low,
+        records.pass_high,
+        records.band,
+        records.pass_ratio * (1 - records.pass_ratio) as learnability,
+        records.informative_ratio_4,
+        records.informative_ratio_8,
+        records.informative_ratio_16,
+        records.informative_ratio_32,
+        {{ group_price(4, tokens, 'records.informative_ratio_4') }}
+            as tokens_per_informative_group_4,
+        {{ group_price(8, tokens, 'records.informative_ratio_8') }}
+            as tokens_per_informative_group_8,
+        {{ group_price(16, tokens, 'records.informative_ratio_16') }}
+            as tokens_per_informative_group_16,
+        {{ group_price(32, tokens, 'records.informative_ratio_32') }}
+            as tokens_per_informative_group_32
+    from rated
+    inner join {{ ref('int_pass_records') }} as records
+        on {{ same_key('rated', 'records', ['rollout_count', 'pass_count']) }}
+)
+
+select * from described

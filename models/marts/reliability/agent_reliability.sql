@@ -1,0 +1,67 @@
+with
+
+agents as (
+    select
+        *,
+        expected_rollout_count - completed_rollout_count as missing_rollout_count,
+        expected_rollout_count - completed_rollout_count + unscored_rollout_count
+            as unknown_reward_count,
+        nullif(expected_rollout_count, 0) as divisor
+    from {{ ref('int_agent_rollouts') }}
+),
+
+rewards as (
+    select
+        run_id,
+        agent_name,
+        value_mean as reward_mean,
+        value_mean * value_count as reward_sum,
+        least(value_min, 0) as reward_min,
+        greatest(value_max, 1) as reward_max
+    from {{ ref('agent_metrics') }}
+    where metric = 'reward'
+        and run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+),
+
+means as (
+    select
+        agents.*,
+        rewards.reward_mean,
+        rewards.reward_min as assumed_reward_min,
+        rewards.reward_max as assumed_reward_max,
+        rewards.reward_sum / agents.divisor as reward_mean_failures_as_zero,
+        (rewards.reward_sum + agents.unknown_reward_count * rewards.reward_min)
+        / agents.divisor as reward_mean_lowest,
+        (rewards.reward_sum + agents.unknown_reward_count * rewards.reward_max)
+        / agents.divisor as reward_mean_highest
+    from agents
+    left join rewards
+        on agents.run_id = rewards.run_id
+        and agents.agent_name = rewards.agent_name
+),
+
+described as (
+    select
+        run_id,
+        agent_name,
+        expected_rollout_count,
+        completed_rollout_count,
+        missing_rollout_count,
+        unscored_rollout_count,
+        failed_attempt_count,
+        completed_rollout_count + failed_attempt_count as attempt_count,
+        clean_rollout_count,
+        clean_rollout_count / divisor as clean_ratio,
+        recovered_rollout_count,
+        lost_rollout_count,
+        missing_rollout_count - lost_rollout_count as unattempted_rollout_count,
+        reward_mean,
+        {{ finite('reward_mean_failures_as_zero') }} as reward_mean_failures_as_zero,
+        {{ finite('reward_mean_lowest') }} as reward_mean_lowest,
+        {{ finite('reward_mean_highest') }} as reward_mean_highest,
+        assumed_reward_min,
+        assumed_reward_max
+    from means
+)
+
+select * from described

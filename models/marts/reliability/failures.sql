@@ -1,0 +1,40 @@
+with
+
+rollouts as (
+    select
+        run_id,
+        agent_name,
+        failure_class,
+        task_index,
+        rollout_index,
+        is_completed,
+        count(*) as attempt_count,
+        count(case when is_terminal then 1 end) as terminal_attempt_count
+    from {{ ref('int_failed_attempts') }}
+    group by
+        run_id,
+        agent_name,
+        failure_class,
+        task_index,
+        rollout_index,
+        is_completed
+),
+
+classes as (
+    select
+        run_id,
+        agent_name,
+        failure_class,
+        {{ integer('sum(attempt_count)') }} as attempt_count,
+        {{ integer('sum(terminal_attempt_count)') }} as terminal_attempt_count,
+        count(*) as rollout_count,
+        count(case when is_completed then 1 end) as recovered_rollout_count,
+        count(case when not is_completed then 1 end) as lost_rollout_count
+    from rollouts
+    group by
+        run_id,
+        agent_name,
+        failure_class
+)
+
+select * from classes

@@ -1,0 +1,75 @@
+{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
+with
+
+rollouts as (
+    select * from {{ ref('int_rollouts_matched') }}
+),
+
+repeated_responses as (
+    select
+        run_id,
+        agent_name,
+        task_index,
+        response_hash
+    from rollouts
+    where response_hash is not null and not is_output_empty
+    group by
+        run_id,
+        agent_name,
+        task_index,
+        response_hash
+    having count(*) > 1
+),
+
+inconsistent_answers as (
+    select * from {{ ref('int_answer_groups') }}
+    where has_several_rewards
+),
+
+-- nobody passes, and nearly all say the same
+suspect_tasks as (
+    select distinct
+        outcomes.run_id,
+        outcomes.agent_name,
+        outcomes.task_index
+    from {{ ref('int_task_outcomes') }} as outcomes
+    inner join {{ ref('int_answer_groups') }} as answers
+        on {{ same_key('outcomes', 'answers', task) }}
+    where outcomes.pass_count = 0 and answers.is_agreed
+),
+
+found as (
+    select
+        rollouts.run_id,
+        rollouts.task_index,
+        rollouts.rollout_index,
+        rollouts.agent_name,
+        rollouts.reward,
+        rollouts.answer,
+        rollouts.is_output_empty,
+        rollouts.is_truncated,
+        {{ list_length('rollouts.usage_fields') }} = 0 as is_usage_missing,
+        repeated_responses.run_id is not null as is_response_repeated,
+        inconsistent_answers.run_id is not null as is_verdict_inconsistent,
+        suspect_tasks.run_id is not null as is_ground_truth_suspect
+    from rollouts
+    left join repeated_responses
+        on {{ same_key('rollouts', 'repeated_responses', task + ['response_hash']) }}
+        and not rollouts.is_output_empty
+    left join inconsistent_answers
+        on {{ same_key('rollouts', 'inconsistent_answers', task + ['answer']) }}
+    left join suspect_tasks
+        on {{ same_key('rollouts', 'suspect_tasks', task) }}
+),
+
+counted as (
+    select
+        *,
+        cast(is_output_empty as integer) + cast(is_truncated as integer)
+        + cast(is_usage_missing as integer) + cast(is_response_repeated as integer)
+        + cast(is_verdict_inconsistent as integer)
+        + cast(is_ground_truth_suspect as integer) as finding_count
+    from found
+)
+
+select * from counted

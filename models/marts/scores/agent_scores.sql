@@ -1,0 +1,72 @@
+with
+
+groups as (
+    select * from {{ ref('int_score_groups') }}
+),
+
+spread as (
+    select
+        groups.*,
+        groups.score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,
+        {{ mean_std_error('groups.task_values', 'groups.value') }} as std_error,
+        sqrt(groups.noise_sum) / groups.task_count as rerun_std_error,
+        {{ t_quantile('quantiles.quantile', '(groups.task_count - 1)') }} as t,
+        bootstrap.low as bootstrap_low,
+        bootstrap.high as bootstrap_high
+    from groups
+    left join {{ ref('t_quantiles') }} as quantiles
+        on groups.task_count - 1 = quantiles.degrees_of_freedom
+    left join {{ ref('int_bootstrap_bounds') }} as bootstrap
+        on groups.run_id = bootstrap.run_id
+        and groups.agent_name = bootstrap.agent_name
+        and groups.score = bootstrap.score
+        and groups.slice_by = 'all'
+),
+
+-- what is left of the tasks' variance without the noise of their rollouts
+parted as (
+    select
+        *,
+        case
+            when std_error * std_error * task_count > noise_sum / task_count
+                then std_error * std_error * task_count - noise_sum / task_count
+            when std_error * noise_sum is not null then 0.0
+        end as between_task_variance
+    from spread
+),
+
+described as (
+    select
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        score,
+        k,
+        {{ finite('value') }} as value,
+        {{ finite('rollout_value') }} as rollout_value,
+        task_count,
+        rollout_count,
+        std_error,
+        {{ interval_bound('value', 'std_error', 'task_count', 't', 'is_share', '-') }}
+            as low,
+        {{ interval_bound('value', 'std_error', 'task_count', 't', 'is_share', '+') }}
+            as high,
+        {{ interval_method('value', 'std_error', 'task_count', 'is_share') }}
+            as interval_method,
+        {{ finite('rerun_std_error') }} as rerun_std_error,
+        case
+            when std_error > 0 and {{ is_finite('rerun_std_error') }}
+                then least(1.0, power(rerun_std_error / std_error, 2))
+        end as rerun_ratio,
+        {{ finite('sqrt(between_task_variance)') }} as between_task_std,
+        std_error / sqrt(2) as std_error_double_tasks,
+        {{ finite(
+            'sqrt((between_task_variance + noise_sum / task_count / 2) / task_count)'
+        ) }} as std_error_double_repeats,
+        bootstrap_low,
+        bootstrap_high
+    from parted
+)
+
+select * from described

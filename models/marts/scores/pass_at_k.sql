@@ -1,0 +1,61 @@
+{%- set key = ['run_id', 'agent_name', 'slice_by', 'slice_value', 'k'] -%}
+with
+
+sums as (
+    select
+        *,
+        lead(k) over (
+            partition by run_id, agent_name, slice_by, slice_value
+            order by k
+        ) is null as is_headline
+    from {{ ref('int_k_sums') }}
+),
+
+described as (
+    select
+        sums.run_id,
+        sums.agent_name,
+        sums.slice_by,
+        sums.slice_value,
+        sums.k,
+        sums.task_count,
+        sums.all_task_count,
+        shares.pass_at_k,
+        shares.pass_at_k_std_error,
+        shares.pass_at_k_low,
+        shares.pass_at_k_high,
+        shares.pass_hat_k,
+        shares.pass_hat_k_std_error,
+        shares.pass_hat_k_low,
+        shares.pass_hat_k_high,
+        {{ finite('orders.max_sum / sums.task_count') }} as max_at_k,
+        {{ finite('orders.min_sum / sums.task_count') }} as min_at_k,
+        case
+            when sums.has_answers
+                then {{ finite('sums.majority_sum / sums.task_count') }}
+        end as majority_at_k,
+        gym.gym_pass_at_k,
+        gym.gym_avg_of_k,
+        gym.gym_majority_at_k,
+        gym.gym_run_average,
+        gym.gym_std_dev_across_runs,
+        gym.gym_std_err_across_runs,
+        gym.gym_avg_sample_std_dev,
+        gym.gym_no_answer_pass_at_k,
+        gym.gym_no_answer_avg_of_k,
+        gym.gym_no_answer_majority_at_k,
+        gym.gym_no_answer_run_average,
+        gym.gym_no_answer_std_dev_across_runs,
+        gym.gym_no_answer_std_err_across_runs,
+        gym.gym_no_answer_avg_sample_std_dev,
+        sums.is_headline
+    from sums
+    inner join {{ ref('int_k_shares') }} as shares
+        on {{ same_key('sums', 'shares', key) }}
+    inner join {{ ref('int_order_sums') }} as orders
+        on {{ same_key('sums', 'orders', key) }}
+    inner join {{ ref('int_gym_curves') }} as gym
+        on {{ same_key('sums', 'gym', key) }}
+)
+
+select * from described

@@ -1,0 +1,59 @@
+with
+
+agents as (
+    select
+        run_id,
+        agent_name,
+        {{ integer('sum(rollout_count)') }} as rollout_count,
+        count(*) as task_count,
+        count(gap) as mixed_task_count,
+        min(reward_min) < max(reward_max) and min(tokens_min) < max(tokens_max)
+            as is_varied,
+        {{ sum_in_order('products', 'task_index') }} as within_products,
+        {{ sum_in_order('reward_squares', 'task_index') }} as within_reward,
+        {{ sum_in_order('tokens_squares', 'task_index') }} as within_tokens,
+        {{ sum_in_order('pooled_products', 'task_index') }} as pooled_products,
+        {{ sum_in_order('pooled_reward_squares', 'task_index') }} as pooled_reward,
+        {{ sum_in_order('pooled_tokens_squares', 'task_index') }} as pooled_tokens,
+        {{ sum_in_order('mixed_passing_tokens', 'task_index') }} as passing_sum,
+        {{ sum_in_order('mixed_failing_tokens', 'task_index') }} as failing_sum,
+        {{ without_nulls(list_in_order('gap', ['task_index'])) }} as gaps
+    from {{ ref('int_length_parts') }}
+    group by
+        run_id,
+        agent_name
+),
+
+-- a mean of its own: inside the deviation it would be taken again for every value
+averaged as (
+    select
+        *,
+        {{ list_mean('gaps') }} as gap_mean
+    from agents
+),
+
+described as (
+    select
+        run_id,
+        agent_name,
+        rollout_count,
+        task_count,
+        case
+            when is_varied
+                then {{ correlation(
+                    'pooled_products', 'pooled_reward', 'pooled_tokens'
+                ) }}
+        end as pooled_correlation,
+        {{ correlation('within_products', 'within_reward', 'within_tokens') }}
+            as within_task_correlation,
+        mixed_task_count,
+        {{ finite('passing_sum / nullif(mixed_task_count, 0)') }}
+            as passing_tokens_mean,
+        {{ finite('failing_sum / nullif(mixed_task_count, 0)') }}
+            as failing_tokens_mean,
+        {{ finite('gap_mean') }} as length_gap,
+        {{ mean_std_error('gaps', 'gap_mean') }} as length_gap_std_error
+    from averaged
+)
+
+select * from described

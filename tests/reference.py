@@ -1,0 +1,299 @@
+"""A second opinion on every statistic, from its definition in docs/statistics.md.
+
+Slow and plain on purpose: subsets are listed, not counted, and scipy knows the distributions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, stdev, variance
+from statistics import mean as exact_mean
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+Row = Mapping[str, Any]
+Figures = dict[str, Any]
+Pairs = list[tuple[float, float]]
+GROUP_SIZES = (4, 8, 16, 32)
+BANDS = {"learnable": (0.1, 0.9), "solved": (0.8, 1.0), "unsolved": (0.0, 0.2)}
+BINS = 20
+RERUN = ("rerun_std_error", "rerun_ratio", "between_task_std", "std_error_double_repeats")
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What a statistic may know of a completed rollout; NaN stands for no number."""
+
+    agent: str
+    task: int
+    index: int
+    reward: float
+    answer: str | None
+    tokens: float
+    row: Row
+
+
+Task = list[Rollout]
+Tasks = list[Task]
+
+
+def read(row: Row, answer_field: str = "extracted_answer") -> Rollout:
+    usage = (row.get("response") or {}).get("usage") or {}
+    answer = row.get(answer_field)
+    return Rollout(
+        agent=row["agent_ref"]["name"],
+        task=row["_ng_task_index"],
+        index=row["_ng_rollout_index"],
+        reward=number(row.get("reward")),
+        answer=None if answer is None else json.dumps(answer),
+        tokens=number(usage.get("output_tokens")),
+        row=row,
+    )
+
+
+def number(value: object) -> float:
+    is_number = isinstance(value, (int, float)) and math.isfinite(value)
+    return float(value) if is_number else math.nan  # type: ignore[arg-type]
+
+
+def by_agent(rollouts: Iterable[Rollout]) -> dict[str, Tasks]:
+    """Group rollouts by agent and task, each task in the order of its rollouts."""
+    groups: dict[str, dict[int, Task]] = defaultdict(lambda: defaultdict(list))
+    for one in sorted(rollouts, key=lambda one: one.index):
+        groups[one.agent][one.task].append(one)
+    return {agent: list(tasks.values()) for agent, tasks in groups.items()}
+
+
+def scored(rollouts: Iterable[Rollout]) -> list[Rollout]:
+    return [one for one in rollouts if not math.isnan(one.reward)]
+
+
+def rewards(task: Task) -> list[float]:
+    return [one.reward for one in task]
+
+
+def passes(task: Task, threshold: float) -> list[float]:
+    return [float(reward >= threshold) for reward in rewards(task)]
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def over_subsets(values: Sequence[float], k: int, pick: Callable[..., float]) -> float:
+    """Average what is picked over all choices of k values."""
+    return fmean([pick(subset) for subset in combinations(values, k)])
+
+
+def elect(ballots: Sequence[tuple[Any, float]]) -> float:
+    """Average the mean rewards of the most frequent candidates; 0 without a ballot."""
+    votes = Counter(candidate for candidate, _ in ballots)
+    winners = [name for name, count in votes.items() if count == max(votes.values())]
+    by_winner = [fmean([x for name, x in ballots if name == winner]) for winner in winners]
+    return fmean(by_winner) if by_winner else 0.0
+
+
+def vote(task: Task, k: int) -> float:
+    return elect([(one.answer, one.reward) for one in task[:k] if one.answer is not None])
+
+
+def interval(values: Sequence[float], *, is_share: bool) -> Figures:
+    """The error bars of a mean over tasks."""
+    names, count = ("std_error", "low", "high", "interval_method"), len(values)
+    if count < 2:
+        return dict.fromkeys(names)
+    if is_share and set(values) in ({0.0}, {1.0}):
+        return dict(zip(names, (0.0, *wilson(round(sum(values)), count), "wilson"), strict=True))
+    error = stdev(values) / math.sqrt(count)
+    if error == 0:
+        return {**dict.fromkeys(names), "std_error": 0.0}
+    low, high = stats.t.interval(0.95, count - 1, loc=fmean(values), scale=error)
+    if is_share:
+        low, high = max(0.0, low), min(1.0, high)
+    return dict(zip(names, (error, float(low), float(high), "t"), strict=True))
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    bounds = stats.binomtest(successes, trials).proportion_ci(method="wilson")
+    return float(bounds.low), float(bounds.high)
+
+
+def pass_at_k(tasks: Tasks, k: int, threshold: float, *, has_answers: bool) -> Figures:
+    """One row of the mart, without its key."""
+    full = [task for task in tasks if len(task) >= k]
+    flags = [passes(task, threshold) for task in full]
+    columns: Figures = {"task_count": len(full), "all_task_count": len(tasks)}
+    columns["is_headline"] = k == max(map(len, tasks))
+    for name, pick in (("pass_at_k", max), ("pass_hat_k", min)):
+        values = [over_subsets(task, k, pick) for task in flags]
+        bars = interval(values, is_share=True)
+        columns[name] = fmean(values)
+        columns |= {f"{name}_{bar}": bars[bar] for bar in ("std_error", "low", "high")}
+    for name, pick in (("max_at_k", max), ("min_at_k", min)):
+        columns[name] = fmean([over_subsets(rewards(task), k, pick) for task in full])
+    columns["majority_at_k"] = fmean([vote(task, k) for task in full]) if has_answers else None
+    answers = [[rollout.answer for rollout in task] for task in tasks]
+    silent = [[float(answer is None) for answer in task] for task in answers]
+    accuracy = gym([rewards(task) for task in tasks], answers, k)
+    no_answer = gym(silent, answers, k)
+    if not has_answers:
+        accuracy["majority_at_k"] = None
+        no_answer = dict.fromkeys(no_answer)
+    columns |= {f"gym_{name}": value for name, value in accuracy.items()}
+    return columns | {f"gym_no_answer_{name}": value for name, value in no_answer.items()}
+
+
+def gym(tasks: list[list[float]], answers: list[list[str | None]], k: int) -> Figures:
+    """NeMo Gym's figures of one score."""
+    full = [task for task in tasks if len(task) >= k]
+    best = [
+        over_subsets(task, k, max) if set(task) <= {0.0, 1.0} else max(task[:k]) for task in full
+    ]
+    ballots = [list(zip(*pair, strict=True))[:k] for pair in zip(answers, tasks, strict=True)]
+    votes = [elect([(x, x[1]) for x in own if x[0] is not None]) for own in ballots]
+    runs = [100 * fmean([task[i] for task in tasks if len(task) > i]) for i in range(k)]
+    spreads = [stdev(task[:k]) for task in tasks if len(task) >= 2 and k >= 2]
+    across = stdev(runs) if k >= 2 else None
+    return {
+        "pass_at_k": 100 * fmean(best),
+        "avg_of_k": 100 * fmean([fmean(task[:k]) for task in tasks]),
+        "majority_at_k": 100 * fmean(votes),
+        "run_average": runs[-1],
+        "std_dev_across_runs": across,
+        "std_err_across_runs": None if across is None else across / math.sqrt(k),
+        "avg_sample_std_dev": mean(spreads),
+    }
+
+
+def agent_scores(tasks: Tasks, threshold: float, *, has_answers: bool) -> dict[str, Figures]:
+    """The rows of one agent and slice, by score."""
+    most = max(map(len, tasks))
+    full = [task for task in tasks if len(task) == most]
+    flags = [passes(task, threshold) for task in full]
+    figures = {
+        "mean_reward": repeated([rewards(task) for task in tasks], is_share=False),
+        "pass_rate": repeated([passes(task, threshold) for task in tasks], is_share=True),
+        "pass_at_k": score([max(task) for task in flags], is_share=True),
+        "pass_hat_k": score([min(task) for task in flags], is_share=True),
+        "max_at_k": score([max(rewards(task)) for task in full], is_share=False),
+        "min_at_k": score([min(rewards(task)) for task in full], is_share=False),
+    }
+    if has_answers:
+        figures["majority_at_k"] = score([vote(task, most) for task in full], is_share=False)
+    for name, columns in figures.items():
+        columns["k"] = most if name.endswith("_k") else None
+    return figures
+
+
+def score(values: Sequence[float], *, is_share: bool) -> Figures:
+    """The columns that every score has."""
+    bars = interval(values, is_share=is_share)
+    error = bars["std_error"]
+    return {
+        "value": fmean(values),
+        "task_count": len(values),
+        **bars,
+        "std_error_double_tasks": None if error is None else error / math.sqrt(2),
+        **dict.fromkeys(("rollout_value", *RERUN)),
+    }
+
+
+def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
+    """The columns of a score whose repeats can be told apart."""
+    # the exact mean: equal rewards must give equal values, however often they are added
+    columns = score([exact_mean(task) for task in tasks], is_share=is_share)
+    columns["rollout_value"] = fmean([value for task in tasks for value in task])
+    known = [variance(task) for task in tasks if len(task) >= 2]
+    noise = [(variance(x) if len(x) >= 2 else fmean(known or [0])) / len(x) for x in tasks]
+    count, within, error = len(tasks), fmean(noise), columns["std_error"]
+    if known:
+        columns["rerun_std_error"] = math.sqrt(within / count)
+    if known and error is not None:
+        between = max(0.0, error**2 * count - within)
+        columns["rerun_ratio"] = min(1.0, within / count / error**2) if error else None
+        columns["between_task_std"] = math.sqrt(between)
+        columns["std_error_double_repeats"] = math.sqrt((between + within / 2) / count)
+    return columns
+
+
+def task_band(task: Task, threshold: float) -> Figures:
+    """The row of a task with all its completed rollouts."""
+    counted = scored(task)
+    n, c = len(counted), int(sum(passes(counted, threshold)))
+    low, high = wilson(c, n) if n else (0.0, 1.0)
+    fits = [name for name, (least, most) in BANDS.items() if least <= low and high <= most]
+    tokens = mean([one.tokens for one in counted if not math.isnan(one.tokens)])
+    columns: Figures = {"rollout_count": n, "pass_count": c, "pass_low": low, "pass_high": high}
+    columns["pass_ratio"] = c / n if n else None
+    columns["learnability"] = c / n * (1 - c / n) if n else None
+    columns["band"] = fits[0] if fits else "undecided"
+    columns["is_informative"] = len(set(rewards(counted))) > 1
+    columns |= {"reward_mean": mean(rewards(counted)), "output_tokens_mean": tokens}
+    columns["reward_std"] = stdev(rewards(counted)) if n > 1 else None
+    for size in GROUP_SIZES:
+        share = mixed_share(passes(counted, threshold), size) if n else None
+        cost = None if tokens is None or not share else size * tokens / share
+        columns |= {
+            f"informative_ratio_{size}": share,
+            f"tokens_per_informative_group_{size}": cost,
+        }
+    return columns
+
+
+def mixed_share(flags: Sequence[float], size: int) -> float:
+    """The share of groups with a pass and a failure, or what to expect of it."""
+    n, c = len(flags), round(sum(flags))
+    if size <= n:
+        return over_subsets(flags, size, lambda group: float(len(set(group)) > 1))
+    return 1 - sum(float(stats.betabinom.pmf(x, size, c + 1, n - c + 1)) for x in (0, size))
+
+
+def reward_by_length(tasks: Tasks, threshold: float) -> Figures:
+    """The row of one agent, from its scored rollouts that report tokens."""
+    pairs = [[(one.reward, one.tokens) for one in task] for task in tasks]
+    passing = [[tokens for reward, tokens in task if reward >= threshold] for task in pairs]
+    failing = [[tokens for reward, tokens in task if reward < threshold] for task in pairs]
+    both = [(fmean(x), fmean(y)) for x, y in zip(passing, failing, strict=True) if x and y]
+    gap = [one - other for one, other in both]
+    inside = [pair for task in pairs for pair in centred(task)]
+    columns: Figures = {"rollout_count": len(inside), "task_count": len(pairs)}
+    columns["pooled_correlation"] = correlation([pair for task in pairs for pair in task])
+    columns |= {"within_task_correlation": correlation(inside), "mixed_task_count": len(both)}
+    columns["passing_tokens_mean"] = mean([one for one, _ in both])
+    columns["failing_tokens_mean"] = mean([other for _, other in both])
+    error = stdev(gap) / math.sqrt(len(gap)) if len(gap) > 1 else None
+    return columns | {"length_gap": mean(gap), "length_gap_std_error": error}
+
+
+def centred(pairs: Pairs) -> Pairs:
+    """Subtract the exact means, so that a side that does not vary becomes 0."""
+    means = [exact_mean(side) for side in zip(*pairs, strict=True)]
+    return [(one - means[0], other - means[1]) for one, other in pairs]
+
+
+def correlation(pairs: Pairs) -> float | None:
+    if any(len(set(side)) < 2 for side in zip(*pairs, strict=True)):
+        return None
+    return float(np.corrcoef(np.transpose(pairs))[0, 1])
+
+
+def histogram(values: Sequence[float], everything: Sequence[float]) -> dict[int, Figures]:
+    """The bins of an agent's values, by index; everything is the metric in the whole run."""
+    distinct = sorted(set(everything))
+    is_single = len(distinct) <= BINS
+    low, width = distinct[0], (distinct[-1] - distinct[0]) / BINS
+    edges = distinct if is_single else [low + width * i for i in range(BINS)]
+    found = Counter(int(np.searchsorted(edges, value, side="right")) - 1 for value in values)
+    bins: dict[int, Figures] = {}
+    for index, count in found.items():
+        high = edges[index] if is_single else low + width * (index + 1)
+        bins[index] = {"bin_low": edges[index], "bin_high": high, "is_single_value": is_single}
+        bins[index] |= {"rollout_count": count, "rollout_ratio": count / len(values)}
+    return bins
