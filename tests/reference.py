@@ -96,8 +96,8 @@ def elect(ballots: Sequence[tuple[Any, float]]) -> float:
     """Average the mean rewards of the most frequent candidates; 0 without a ballot."""
     votes = Counter(candidate for candidate, _ in ballots)
     winners = [name for name, count in votes.items() if count == max(votes.values())]
-    by_winner = [fmean([x for name, x in ballots if name == winner]) for winner in winners]
-    return fmean(by_winner) if by_winner else 0.0
+    by_winner = [exact_mean([x for name, x in ballots if name == winner]) for winner in winners]
+    return exact_mean(by_winner) if by_winner else 0.0
 
 
 def vote(task: Task, k: int) -> float:

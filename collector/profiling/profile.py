@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -172,17 +174,19 @@ def _rows(connection: duckdb.DuckDBPyConnection, query: str, ids: list[str]) -> 
 @contextlib.contextmanager
 def _scratch(settings: Settings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Open the working memory; what it spills lies beside the warehouse, where there is room."""
+    place = settings.warehouse
+    folder = place.with_name(f".{place.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    # not a TemporaryDirectory: a signal in the moment of making one would leave it behind
     try:
-        settings.warehouse.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(
-            prefix=f".{settings.warehouse.name}-", suffix=".tmp", dir=settings.warehouse.parent
-        )
-    except OSError as error:
-        raise FileError(
-            f"cannot write the warehouse {settings.warehouse}: {error.strerror}"
-        ) from error
-    with folder as name, _open(settings, Path(name)) as connection:
-        yield connection, Path(name)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise FileError(f"cannot write the warehouse {place}: {error.strerror}") from error
+        with _open(settings, folder) as connection:
+            yield connection, folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _open(settings: Settings, folder: Path) -> duckdb.DuckDBPyConnection:

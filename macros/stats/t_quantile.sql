@@ -4,6 +4,7 @@
     coalesce(
         {{ found }},
         {{ z }} + {{ (z ** 3 + z) / 4 }} / {{ degrees }}
-        + {{ (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96 }} / ({{ degrees }} * {{ degrees }})
+        + {{ (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96 }} / power({{ degrees }}, 2)
+        + {{ (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384 }} / power({{ degrees }}, 3)
     )
 {%- endmacro %}

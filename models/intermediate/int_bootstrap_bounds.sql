@@ -13,7 +13,9 @@ groups as (
         run_id,
         agent_name,
         score
-    having count(*) between 2 and 299 and min(value) < max(value)
+    having
+        count(*) between 2 and 299
+        and {{ differ('min(value)', 'max(value)') }}
 ),
 
 -- A draw depends on its numbers alone, so a run has the same interval everywhere. The

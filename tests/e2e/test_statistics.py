@@ -582,12 +582,26 @@ def test_rewards_of_0_and_1_make_the_best_of_k_the_same_as_pass_at_k(tmp_path: P
         assert row["min_at_k"] == pytest.approx(row["pass_hat_k"], abs=1e-12)
 
 
-@pytest.mark.parametrize("repeats", [70, 300, 1100])
-def test_many_repeats_stay_exact(repeats: int, tmp_path: Path) -> None:
+# C(70, 35) does not fit into 64 bits, and C(1100, 550) not into a double
+REPEATS = (70, 300, 1100)
+
+
+def many_rewards(repeats: int) -> list[float]:
     rng = random.Random(repeats)
-    rewards = sorted(rng.choice(GRADES) for _ in range(repeats))
-    run = profile_agents(tmp_path, {"agent_a": [rng.sample(rewards, repeats)]})
-    rows = {row["k"]: row for row in table(run, "from pass_at_k")}
+    return [rng.choice(GRADES) for _ in range(repeats)]
+
+
+@pytest.fixture(scope="module")
+def often_repeated(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    agents = {f"repeats_{repeats}": [many_rewards(repeats)] for repeats in REPEATS}
+    return profile_agents(tmp_path_factory.mktemp("often"), agents)
+
+
+@pytest.mark.parametrize("repeats", REPEATS)
+def test_many_repeats_stay_exact(repeats: int, often_repeated: Profiled) -> None:
+    rewards = sorted(many_rewards(repeats))
+    own = f"where agent_name = 'repeats_{repeats}'"
+    rows = {row["k"]: row for row in table(often_repeated, f"from pass_at_k {own}")}
     failures = sum(reward < 1 for reward in rewards)
     assert sorted(rows) == list(range(1, repeats + 1))
     for k in (1, 2, 3, repeats // 3, repeats // 2, repeats - 1, repeats):
@@ -602,7 +616,7 @@ def test_many_repeats_stay_exact(repeats: int, tmp_path: Path) -> None:
         }
         found = {name: rows[k][name] for name in expected}
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12), k
-    (band,) = table(run, "from task_bands")
+    (band,) = table(often_repeated, f"from task_bands {own}")
     for size in reference.GROUP_SIZES:
         same = math.comb(failures, size) + math.comb(repeats - failures, size)
         share = 1 - Fraction(same, math.comb(repeats, size))
@@ -725,19 +739,32 @@ def test_tasks_of_equal_pass_at_k_have_no_interval(agent: str, levelled: Profile
     assert found == [(None, None, None, None)]
 
 
-@pytest.mark.parametrize(
-    "step",
-    [pytest.param(Fraction(1, 10), id="tenths"), pytest.param(Fraction(1, 3), id="thirds")],
-)
-@pytest.mark.parametrize("count", [41, 61, 101])
-def test_every_value_lies_in_its_bin(step: Fraction, count: int, tmp_path: Path) -> None:
-    values = [float(step * i) for i in range(count)]
-    run = profile_agents(tmp_path, {"agent_a": [[value] for value in values]})
-    rows = table(run, "from reward_histograms where metric = 'reward' order by bin_index")
+# values that lie on the bounds of their bins, some of which a double cannot hold
+EVEN_STEPS = {
+    f"{count}_steps_of_1_{divisor}": [i / divisor for i in range(count)]
+    for divisor in (1, 3, 10)
+    for count in (41, 61, 101)
+}
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    """One metric for each of the lists."""
+    rows = [
+        key(task, 0, **{name: own[task] for name, own in EVEN_STEPS.items() if task < len(own)})
+        for task in range(101)
+    ]
+    folder = tmp_path_factory.mktemp("stepped")
+    return profiled(write_run(folder, rows, inputs=inputs_of(rows)))
+
+
+@pytest.mark.parametrize("metric", EVEN_STEPS)
+def test_every_value_lies_in_its_bin(metric: str, stepped: Profiled) -> None:
+    rows = table(stepped, f"from reward_histograms where metric = '{metric}' order by bin_index")
     assert [row["bin_index"] for row in rows] == list(range(20))
     for row in rows:
-        is_last = row["bin_index"] == 19
-        inside = [x for x in values if row["bin_low"] <= x and (x < row["bin_high"] or is_last)]
+        low, high, is_last = row["bin_low"], row["bin_high"], row["bin_index"] == 19
+        inside = [x for x in EVEN_STEPS[metric] if low <= x and (x < high or is_last)]
         assert row["rollout_count"] == len(inside), row
 
 

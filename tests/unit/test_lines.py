@@ -45,11 +45,15 @@ def test_a_torn_last_line_is_recognized(content: bytes, expected: bool, tmp_path
 
 def test_a_rewritten_rollout_keeps_what_staging_reads(tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
-    row = key(0, 1, reward=None, flag=True, text="long", response={"usage": {"t": 1, "d": {}}})
+    response = {"id": "x", "status": "completed", "output": [], "usage": {"t": 1, "d": {}}}
+    row = key(0, 1, reward=None, answer="7", responses_create_params={}, response=response)
     source.write_text(json.dumps(row) + "\n", encoding="utf-8")
     lines.rewrite(source, target, keep=lines.rollout_row, skip_torn=False)
     assert json.loads(target.read_text(encoding="utf-8")) == key(
-        0, 1, reward=None, flag=True, response={"usage": {"t": 1}}
+        *(0, 1),
+        reward=None,
+        answer="7",
+        response={"status": "completed", "output": [], "usage": {"t": 1}},
     )
 
 

@@ -23,21 +23,30 @@ rewards as (
         and run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
 ),
 
-means as (
+-- an agent without any reward could have had every one from 0 to 1
+filled as (
     select
         agents.*,
         rewards.reward_mean,
-        rewards.reward_min as assumed_reward_min,
-        rewards.reward_max as assumed_reward_max,
-        rewards.reward_sum / agents.divisor as reward_mean_failures_as_zero,
-        (rewards.reward_sum + agents.unknown_reward_count * rewards.reward_min)
-        / agents.divisor as reward_mean_lowest,
-        (rewards.reward_sum + agents.unknown_reward_count * rewards.reward_max)
-        / agents.divisor as reward_mean_highest
+        case when rewards.run_id is not null then rewards.reward_sum else 0 end
+            as reward_sum,
+        coalesce(rewards.reward_min, 0.0) as assumed_reward_min,
+        coalesce(rewards.reward_max, 1.0) as assumed_reward_max
     from agents
     left join rewards
         on agents.run_id = rewards.run_id
         and agents.agent_name = rewards.agent_name
+),
+
+means as (
+    select
+        *,
+        reward_sum / divisor as reward_mean_failures_as_zero,
+        (reward_sum + unknown_reward_count * assumed_reward_min) / divisor
+            as reward_mean_lowest,
+        (reward_sum + unknown_reward_count * assumed_reward_max) / divisor
+            as reward_mean_highest
+    from filled
 ),
 
 described as (

@@ -1,57 +1,5 @@
 with
 
--- equal values first: there are far fewer of them
-counted as (
-    select
-        run_id,
-        agent_name,
-        metric,
-        value,
-        count(*) as rollout_count
-    from {{ ref('int_rollout_values') }}
-    where is_usable
-    group by
-        run_id,
-        agent_name,
-        metric,
-        value
-),
-
--- all agents of a run share the bins; halves of values cannot overflow
-ranges as (
-    select
-        run_id,
-        metric,
-        min(value) as low,
-        max(value) as high,
-        (max(value) / 2 - min(value) / 2) / 20 as half_width,
-        count(distinct value) as value_count
-    from counted
-    group by
-        run_id,
-        metric
-),
-
-placed as (
-    select
-        counted.*,
-        ranges.low,
-        ranges.high,
-        ranges.half_width,
-        ranges.value_count <= 20 or ranges.half_width = 0 as is_single_value,
-        dense_rank() over (
-            partition by counted.run_id, counted.metric order by counted.value
-        ) - 1 as value_index,
-        least(
-            19,
-            floor((counted.value / 2 - ranges.low / 2) / nullif(ranges.half_width, 0))
-        ) as width_index
-    from counted
-    inner join ranges
-        on counted.run_id = ranges.run_id
-        and counted.metric = ranges.metric
-),
-
 bins as (
     select
         run_id,
@@ -68,7 +16,7 @@ bins as (
         end as bin_high,
         is_single_value,
         {{ integer('sum(rollout_count)') }} as rollout_count
-    from placed
+    from {{ ref('int_binned_values') }}
     group by
         run_id,
         agent_name,

@@ -1,0 +1,50 @@
+-- What agents, failure classes and rollouts are counted as adds up to the run.
+with
+
+agents as (
+    select
+        run_id,
+        sum(expected_rollout_count) as expected_count,
+        sum(completed_rollout_count) as completed_count,
+        sum(failed_attempt_count) as failed_count,
+        sum(
+            clean_rollout_count + recovered_rollout_count
+            + lost_rollout_count + unattempted_rollout_count
+        ) as sorted_count
+    from {{ ref('agent_reliability') }}
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+    group by run_id
+),
+
+classes as (
+    select
+        run_id,
+        sum(attempt_count) as failed_count
+    from {{ ref('failures') }}
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+    group by run_id
+),
+
+rollouts as (
+    select
+        run_id,
+        count(*) as completed_count
+    from {{ ref('rollout_health') }}
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+    group by run_id
+)
+
+select runs.run_id
+from {{ ref('runs') }} as runs
+left join agents on runs.run_id = agents.run_id
+left join classes on runs.run_id = classes.run_id
+left join rollouts on runs.run_id = rollouts.run_id
+where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+    and (
+        runs.expected_rollout_count = coalesce(agents.expected_count, 0)
+        and runs.expected_rollout_count = coalesce(agents.sorted_count, 0)
+        and runs.completed_rollout_count = coalesce(agents.completed_count, 0)
+        and runs.failed_attempt_count = coalesce(agents.failed_count, 0)
+        and runs.failed_attempt_count = coalesce(classes.failed_count, 0)
+        and runs.completed_rollout_count = coalesce(rollouts.completed_count, 0)
+    ) is not true
