@@ -24,6 +24,7 @@ lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
 bench: $(INSTALLED)  ## speed and memory, as ratios to a pandas script and a bare client
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python bench/profile_speed.py
+	$(BIN)/python bench/statistics_speed.py
 	$(BIN)/python bench/materialize_speed.py
 	$(BIN)/python bench/collect_speed.py
 

@@ -16,6 +16,7 @@ from collector.collection.settings import CollectSettings
 from collector.errors import ServerError, UsageError
 from collector.places import find_file
 from collector.profiling import report
+from collector.profiling.batch import Statistics
 from collector.profiling.profile import Outcome, Settings, profile
 from collector.profiling.query import Table, run_query
 from collector.servers.serve import child_gym
@@ -46,13 +47,9 @@ UNCERTAIN = f"""
 select {DESCRIBED} from task_profiles
 order by abs(reward_mean - 0.5), task_index limit 5
 """
-BY_DIFFICULTY = """
-select
-    json_extract_string(sample, '$.difficulty') as difficulty,
-    count(*) as tasks,
-    avg(reward_mean) as reward_mean,
-    avg(total_tokens_mean) as tokens
-from task_profiles group by difficulty order by reward_mean desc
+ATTEMPTS = """
+select k, pass_at_k, pass_at_k_low, pass_at_k_high, pass_hat_k
+from pass_at_k where slice_by = 'all' order by k
 """
 
 
@@ -107,11 +104,8 @@ def _profiled(rollouts: Path, warehouse: Path) -> Outcome:
     runs = artifacts.plan_runs(artifacts.find_rollouts([rollouts]), run_id="demo")
     progress = Progress()
     try:
-        return profile(
-            runs,
-            Settings(warehouse.absolute()),
-            listener=progress,
-        )
+        sliced = Statistics(slice_by=("difficulty",))
+        return profile(runs, Settings(warehouse.absolute(), statistics=sliced), listener=progress)
     finally:
         progress.clear()
 
@@ -119,9 +113,10 @@ def _profiled(rollouts: Path, warehouse: Path) -> Outcome:
 def _findings(warehouse: Path) -> Iterator[str]:
     yield "How many tasks have which pass rate?"
     yield from _bars(_query(warehouse, HISTOGRAM))
-    yield "\nHow does it change with the difficulty?"
-    for name, tasks, reward, tokens in _query(warehouse, BY_DIFFICULTY).rows:
-        yield f"  {name:8}  {tasks:3} tasks  reward {reward:.3f}  {tokens:6.0f} tokens a rollout"
+    yield "\nWhat do several attempts reach?"
+    for k, any_passes, low, high, all_pass in _query(warehouse, ATTEMPTS).rows:
+        between = f"({low:.2f} … {high:.2f})" if low is not None else ""
+        yield f"  {k:2}  one passes {any_passes:.2f} {between:13}  all pass {all_pass:.2f}"
     yield "\nThe hardest tasks"
     yield from _tasks(_query(warehouse, HARDEST))
     yield "\nThe most uncertain tasks: these teach an agent most"

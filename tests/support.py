@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -71,8 +75,19 @@ class Profiled:
         with duckdb.connect(str(self.warehouse), read_only=True) as connection:
             return connection.execute(sql).fetchall()
 
+    def table(self, sql: str) -> list[Row]:
+        with duckdb.connect(str(self.warehouse), read_only=True) as connection:
+            result = connection.execute(sql)
+            names = [column[0] for column in result.description or []]
+            return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
     def _beside(self, suffix: str) -> Path:
         return self.rollouts.with_name(self.rollouts.name.removesuffix(".jsonl") + suffix)
+
+
+def read_json(text: str) -> Any:
+    """Read JSON, which has no NaN."""
+    return json.loads(text, parse_constant=_refuse)
 
 
 def _refuse(constant: str) -> None:
@@ -105,12 +120,43 @@ def write_run(
     return run
 
 
+def inputs_of(rows: Iterable[Row]) -> list[Row]:
+    """The inputs that rollouts answer: their indices and agents."""
+    names = ("agent_ref", "_ng_task_index", "_ng_rollout_index")
+    return [{name: row[name] for name in names} for row in rows]
+
+
+def numbered(agents: Mapping[str, Sequence[Sequence[Any]]]) -> list[Row]:
+    """Rollouts from the rewards of each agent's tasks; every task has an index of its own."""
+    tasks = [(agent, rewards) for agent, own in agents.items() for rewards in own]
+    return [
+        key(task, index, agent_ref={"name": agent}, reward=reward)
+        for task, (agent, rewards) in enumerate(tasks)
+        for index, reward in enumerate(rewards)
+    ]
+
+
 def run_profile(
     *arguments: str | Path, cwd: Path, command: str = "spotter"
 ) -> subprocess.CompletedProcess[str]:
     """Call the command in a process of its own, as a user would."""
     words = ["profile"] if command == "spotter" else []
     return run_command(command, *words, *arguments, cwd=cwd)
+
+
+def profiled(run: Profiled, *options: str) -> Profiled:
+    """Profile a run with which nothing is wrong."""
+    result = run_profile(run.rollouts, *options, cwd=run.rollouts.parent)
+    assert result.returncode == 0, result.stderr
+    return run
+
+
+def profile_agents(
+    folder: Path, agents: Mapping[str, Sequence[Sequence[Any]]], *options: str
+) -> Profiled:
+    """Profile a run that has just these rewards."""
+    rows = numbered(agents)
+    return profiled(write_run(folder, rows, inputs=inputs_of(rows)), *options)
 
 
 def run_command(
@@ -125,6 +171,23 @@ def run_command(
         check=False,
         timeout=300,
     )
+
+
+def on_terminal(*arguments: str | Path, cwd: Path) -> str:
+    """What the command writes to a terminal, both to stdout and stderr, without its progress."""
+    program = Path(sys.executable).with_name("spotter")
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        [str(program), *map(str, arguments)], cwd=cwd, stdin=its, stdout=its, stderr=its
+    ):
+        os.close(its)
+        chunks = []
+        with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
+            while chunk := os.read(ours, 1 << 16):
+                chunks.append(chunk)
+    os.close(ours)
+    text = b"".join(chunks).decode().replace("\r\n", "\n")
+    return re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", text)
 
 
 def load_compare() -> Callable[[Path, Path, Path, str], list[str]]:

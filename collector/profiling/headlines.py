@@ -142,7 +142,7 @@ def _agent_text(agent: str, mine: Headlines) -> Iterator[str]:
 def _scores_text(scores: list[Row]) -> Iterator[str]:
     by_score = {row["score"]: row for row in scores}
     if scores:
-        yield f"    {'':14}   value  95% interval      if rerun  tasks"
+        yield f"    {'':14}   value  95% interval      std error  rerun noise  tasks"
     for name, row in by_score.items():
         # with rewards of 0 and 1 the best is a pass and the worst a failure
         twin = {"max_at_k": "pass_at_k", "min_at_k": "pass_hat_k"}.get(name)
@@ -150,11 +150,10 @@ def _scores_text(scores: list[Row]) -> Iterator[str]:
             continue
         if row["k"] == 1:
             continue
-        noise = row["rerun_std_error"]
-        again = f"± {noise:.4f}" if noise is not None else ""
         yield (
             f"    {LABELS[name].format(k=row['k']):14} {_number(row['value']):>7}"
-            f"  {_interval(row):16}  {again:8}  {row['task_count']:5}"
+            f"  {_interval(row):16}  {_number(row['std_error']):>9}"
+            f"  {_number(row['rerun_std_error']):>11}  {row['task_count']:5}"
         )
 
 

@@ -1,4 +1,4 @@
-{# What tells a sound response from a broken one, in one pass over its text. #}
+{# The usage of a response, and what tells a sound one from a broken one, in one pass over its text. #}
 {% macro response_parts(response) %}
     {{- return(adapter.dispatch('response_parts')(response)) -}}
 {% endmacro %}
@@ -7,6 +7,7 @@
     from_json({{ response }}, '{
         "status": "VARCHAR",
         "incomplete_details": "JSON",
+        "usage": "JSON",
         "output": [{
             "type": "VARCHAR",
             "status": "VARCHAR",

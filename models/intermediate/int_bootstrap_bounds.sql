@@ -2,20 +2,20 @@ with
 
 groups as (
     select
-        run_id,
-        agent_name,
-        score,
+        scores.slice_key,
+        scores.score,
         count(*) as task_count,
-        {{ list_in_order('value', ['task_index']) }} as task_values
-    from {{ ref('int_task_scores') }}
-    where slice_by = 'all'
+        {{ list_in_order('scores.value', ['scores.task_key']) }} as task_values
+    from {{ ref('int_task_scores') }} as scores
+    inner join {{ ref('int_slices') }} as slices
+        on scores.slice_key = slices.slice_key
+        and slices.slice_by = 'all'
     group by
-        run_id,
-        agent_name,
-        score
+        scores.slice_key,
+        scores.score
     having
         count(*) between 2 and 299
-        and {{ differ('min(value)', 'max(value)') }}
+        and {{ differ('min(scores.value)', 'max(scores.value)') }}
 ),
 
 -- A draw depends on its numbers alone, so a run has the same interval everywhere. The
@@ -48,8 +48,7 @@ resamples as (
 
 means as (
     select
-        groups.run_id,
-        groups.agent_name,
+        groups.slice_key,
         groups.score,
         {{ resampled_mean('groups.task_values', 'resamples.draws') }} as mean_value
     from groups
@@ -58,15 +57,13 @@ means as (
 
 bounds as (
     select
-        run_id,
-        agent_name,
+        slice_key,
         score,
         {{ finite(quantile('mean_value', 0.025)) }} as low,
         {{ finite(quantile('mean_value', 0.975)) }} as high
     from means
     group by
-        run_id,
-        agent_name,
+        slice_key,
         score
 )
 

@@ -1,4 +1,3 @@
-{%- set groups = ['run_id', 'agent_name', 'slice_by', 'slice_value'] -%}
 -- NeMo Gym's own figures, in percent as there, for the reward and for having no answer
 with
 
@@ -14,8 +13,8 @@ sums as (
 runs_so_far as (
     select
         *,
-        {{ list_so_far('reward_run', groups, 'k') }} as reward_runs,
-        {{ list_so_far('lacking_run', groups, 'k') }} as lacking_runs
+        {{ list_so_far('reward_run', ['slice_key'], 'k') }} as reward_runs,
+        {{ list_so_far('lacking_run', ['slice_key'], 'k') }} as lacking_runs
     from sums
 ),
 
@@ -38,10 +37,7 @@ deviating as (
 
 curves as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         k,
         {{ gym_percent('gym_pass_sum / task_count') }} as gym_pass_at_k,
         {{ gym_percent('reward_average_sum / all_task_count') }} as gym_avg_of_k,

@@ -1,4 +1,3 @@
-{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
 -- the chances of k rollouts drawn from those of a task
 with
 
@@ -8,9 +7,7 @@ prefixes as (
 
 outcomes as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         is_binary,
         pass_count,
         rollout_count as total,
@@ -38,7 +35,7 @@ chances as (
             as lacking_chance
     from prefixes
     inner join outcomes
-        on {{ same_key('prefixes', 'outcomes', task) }}
+        on prefixes.task_key = outcomes.task_key
 )
 
 select * from chances

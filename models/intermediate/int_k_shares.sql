@@ -23,10 +23,7 @@ spread as (
 
 described as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         k,
         pass_at_k,
         at_error as pass_at_k_std_error,

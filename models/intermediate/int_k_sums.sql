@@ -3,33 +3,24 @@ with
 -- a sum of doubles depends on its order: each group is a list in the order of tasks
 grouped as (
     select
-        slices.run_id,
-        slices.agent_name,
-        slices.slice_by,
-        slices.slice_value,
+        slices.slice_key,
         chances.has_answers,
         chances.k,
         count(*) as task_count,
         count(case when chances.is_last then 1 end) as last_count,
-        {{ list_in_order(record(k_figures()), ['chances.task_index']) }} as tasks
+        {{ list_in_order(record(k_figures()), ['chances.task_key']) }} as tasks
     from {{ ref('int_k_chances') }} as chances
     inner join {{ ref('int_task_slices') }} as slices
-        on {{ same_key('chances', 'slices', ['run_id', 'agent_name', 'task_index']) }}
+        on chances.task_key = slices.task_key
     group by
-        slices.run_id,
-        slices.agent_name,
-        slices.slice_by,
-        slices.slice_value,
+        slices.slice_key,
         chances.has_answers,
         chances.k
 ),
 
 summed as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         has_answers,
         k,
         task_count,
@@ -42,10 +33,7 @@ summed as (
 
 carried_on as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         has_answers,
         k,
         task_count,
@@ -57,13 +45,9 @@ carried_on as (
         {{ carried_sums('smaller_k') }}
     from summed
     window
-        all_k as (
-            partition by run_id, agent_name, slice_by, slice_value
-            order by k
-        ),
+        all_k as (partition by slice_key order by k),
         smaller_k as (
-            partition by run_id, agent_name, slice_by, slice_value
-            order by k
+            partition by slice_key order by k
             rows between unbounded preceding and 1 preceding
         )
 )

@@ -1,17 +1,22 @@
 with
 
 tasks as (
-    select * from {{ ref('int_task_lengths') }}
+    select
+        keys.run_id,
+        keys.agent_name,
+        lengths.*
+    from {{ ref('int_task_lengths') }} as lengths
+    inner join {{ ref('int_task_keys') }} as keys
+        on lengths.task_key = keys.task_key
 ),
 
 centers as (
     select
         run_id,
         agent_name,
-        sum(rollout_count) as rollout_count,
-        {{ sum_in_order('rollout_count * reward_mean', 'task_index') }}
+        {{ sum_in_order('rollout_count * reward_mean', 'task_key') }}
         / sum(rollout_count) as reward_center,
-        {{ sum_in_order('rollout_count * tokens_mean', 'task_index') }}
+        {{ sum_in_order('rollout_count * tokens_mean', 'task_key') }}
         / sum(rollout_count) as tokens_center
     from tasks
     group by
@@ -26,8 +31,7 @@ offsets as (
         tasks.tokens_mean - centers.tokens_center as tokens_offset
     from tasks
     inner join centers
-        on tasks.run_id = centers.run_id
-        and tasks.agent_name = centers.agent_name
+        on {{ same_key('tasks', 'centers', ['run_id', 'agent_name']) }}
 ),
 
 -- deviations from the agent's means are those within the tasks and those of the tasks

@@ -1,4 +1,3 @@
-{%- set task = 'scored.run_id, scored.agent_name, scored.task_index' -%}
 with
 
 -- offsets from the first reward: squares of large and close rewards lose digits
@@ -6,16 +5,14 @@ scored as (
     select
         *,
         reward - first_value(reward) over (
-            partition by run_id, agent_name, task_index order by place
+            partition by task_key order by place
         ) as offset_reward
     from {{ ref('int_scored_rollouts') }}
 ),
 
 running as (
     select
-        scored.run_id,
-        scored.agent_name,
-        scored.task_index,
+        scored.task_key,
         scored.place,
         scored.reward,
         scored.has_answers,
@@ -29,18 +26,14 @@ running as (
         {{ last_known('votes.gym_majority') }} over so_far as gym_majority
     from scored
     left join {{ ref('int_votes') }} as votes
-        on scored.run_id = votes.run_id
-        and scored.agent_name = votes.agent_name
-        and scored.task_index = votes.task_index
+        on scored.task_key = votes.task_key
         and scored.place = votes.place
-    window so_far as (partition by {{ task }} order by scored.place)
+    window so_far as (partition by scored.task_key order by scored.place)
 ),
 
 prefixes as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         has_answers,
         place as k,
         reward,

@@ -2,34 +2,25 @@ with
 
 grouped as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         score,
         k,
         count(*) as task_count,
         {{ integer('sum(rollout_count)') }} as rollout_count,
         count(variance) as repeated_task_count,
         {{ list_in_order(
-            record(['value', 'variance', 'noise', 'rollout_sum']), ['task_index']
+            record(['value', 'variance', 'noise', 'rollout_sum']), ['task_key']
         ) }} as tasks
     from {{ ref('int_task_scores') }}
     group by
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         score,
         k
 ),
 
 measured as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
+        slice_key,
         score,
         k,
         task_count,

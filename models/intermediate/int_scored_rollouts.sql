@@ -1,11 +1,11 @@
 with
 
-runs as (
-    select * from {{ ref('stg_runs') }}
-),
-
 rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
+),
+
+runs as (
+    select * from {{ ref('stg_runs') }}
 ),
 
 answering_agents as (
@@ -18,25 +18,22 @@ answering_agents as (
 
 scored as (
     select
-        rollouts.run_id,
-        rollouts.agent_name,
-        rollouts.task_index,
-        rollouts.rollout_index,
+        tasks.task_key,
+        row_number() over (
+            partition by tasks.task_key order by rollouts.rollout_index
+        ) as place,
         rollouts.reward,
         rollouts.reward >= runs.pass_threshold as is_pass,
         rollouts.output_tokens,
         rollouts.answer,
         rollouts.slice_values,
-        answering_agents.run_id is not null as has_answers,
-        row_number() over (
-            partition by rollouts.run_id, rollouts.agent_name, rollouts.task_index
-            order by rollouts.rollout_index
-        ) as place
+        answering_agents.run_id is not null as has_answers
     from rollouts
     inner join runs on rollouts.run_id = runs.run_id
+    inner join {{ ref('int_task_keys') }} as tasks
+        on {{ same_key('rollouts', 'tasks', ['run_id', 'agent_name', 'task_index']) }}
     left join answering_agents
-        on rollouts.run_id = answering_agents.run_id
-        and rollouts.agent_name = answering_agents.agent_name
+        on {{ same_key('rollouts', 'answering_agents', ['run_id', 'agent_name']) }}
     where rollouts.reward is not null
 )
 

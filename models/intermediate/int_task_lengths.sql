@@ -4,9 +4,7 @@ with
 
 grouped as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         count(*) as rollout_count,
         {{ list_in_order('reward', ['place']) }} as rewards,
         {{ list_in_order('output_tokens', ['place']) }} as tokens,
@@ -15,9 +13,7 @@ grouped as (
     from {{ ref('int_scored_rollouts') }}
     where output_tokens is not null
     group by
-        run_id,
-        agent_name,
-        task_index
+        task_key
 ),
 
 centered as (
@@ -30,9 +26,7 @@ centered as (
 
 lengths as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         rollout_count,
         reward_mean,
         tokens_mean,

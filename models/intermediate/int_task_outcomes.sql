@@ -6,9 +6,7 @@ scored as (
 
 grouped as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         has_answers,
         count(*) as rollout_count,
         count(case when is_pass then 1 end) as pass_count,
@@ -19,9 +17,7 @@ grouped as (
         {{ list_in_order('output_tokens', ['place']) }} as tokens
     from scored
     group by
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         has_answers
 ),
 
@@ -34,9 +30,7 @@ centered as (
 
 outcomes as (
     select
-        run_id,
-        agent_name,
-        task_index,
+        task_key,
         has_answers,
         rollout_count,
         pass_count,

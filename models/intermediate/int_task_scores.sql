@@ -1,21 +1,16 @@
-{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
 with
 
 tasks as (
     select
-        slices.slice_by,
-        slices.slice_value,
+        slices.slice_key,
         outcomes.*,
         last_places.majority,
-        max(outcomes.rollout_count) over (
-            partition by
-                slices.run_id, slices.agent_name, slices.slice_by, slices.slice_value
-        ) as highest_k
+        max(outcomes.rollout_count) over (partition by slices.slice_key) as highest_k
     from {{ ref('int_task_slices') }} as slices
     inner join {{ ref('int_task_outcomes') }} as outcomes
-        on {{ same_key('slices', 'outcomes', task) }}
+        on slices.task_key = outcomes.task_key
     inner join {{ ref('int_k_chances') }} as last_places
-        on {{ same_key('slices', 'last_places', task) }}
+        on slices.task_key = last_places.task_key
         and last_places.is_last
 ),
 
@@ -54,11 +49,8 @@ scored as (
 
 described as (
     select
-        run_id,
-        agent_name,
-        slice_by,
-        slice_value,
-        task_index,
+        slice_key,
+        task_key,
         score,
         rollout_count,
         case when k_value is not null then highest_k end as k,

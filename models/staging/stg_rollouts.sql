@@ -9,7 +9,6 @@ lines as (
         file_path,
         fields,
         {{ map_field('fields', 'response') }} as response,
-        {{ split_at_key(map_field('fields', 'response'), 'usage') }} as pieces,
         {{ response_parts(map_field('fields', 'response')) }} as parts
     from {{ read_rows('rollouts') }}
 ),
@@ -19,7 +18,7 @@ usages as (
         file_path,
         fields,
         parts,
-        {{ json_last_member('response', 'usage', 'pieces') }} as usage
+        {{ last_usage('response', 'parts') }} as usage
     from lines
 ),
 

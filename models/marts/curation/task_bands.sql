@@ -2,14 +2,6 @@
 with
 
 -- a task with rollouts but without any reward has a row: it is undecided
-tasks as (
-    select distinct
-        run_id,
-        task_index,
-        agent_name
-    from {{ ref('int_rollouts_matched') }}
-),
-
 rated as (
     select
         tasks.run_id,
@@ -22,11 +14,11 @@ rated as (
         outcomes.reward_mean,
         outcomes.reward_std,
         outcomes.output_tokens_mean
-    from tasks
+    from {{ ref('int_task_keys') }} as tasks
     inner join {{ ref('int_expected_tasks') }} as expected
         on {{ same_key('tasks', 'expected', ['run_id', 'task_index']) }}
     left join {{ ref('int_task_outcomes') }} as outcomes
-        on {{ same_key('tasks', 'outcomes', ['run_id', 'agent_name', 'task_index']) }}
+        on tasks.task_key = outcomes.task_key
 ),
 
 described as (

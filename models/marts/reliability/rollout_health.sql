@@ -29,12 +29,14 @@ inconsistent_answers as (
 -- nobody passes, and nearly all say the same
 suspect_tasks as (
     select distinct
-        outcomes.run_id,
-        outcomes.agent_name,
-        outcomes.task_index
+        answers.run_id,
+        answers.agent_name,
+        answers.task_index
     from {{ ref('int_task_outcomes') }} as outcomes
+    inner join {{ ref('int_task_keys') }} as tasks
+        on outcomes.task_key = tasks.task_key
     inner join {{ ref('int_answer_groups') }} as answers
-        on {{ same_key('outcomes', 'answers', task) }}
+        on {{ same_key('tasks', 'answers', task) }}
     where outcomes.pass_count = 0 and answers.is_agreed
 ),
 

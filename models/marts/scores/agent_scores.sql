@@ -6,6 +6,10 @@ groups as (
 
 spread as (
     select
+        slices.run_id,
+        slices.agent_name,
+        slices.slice_by,
+        slices.slice_value,
         groups.*,
         groups.score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,
         {{ mean_std_error('groups.task_values', 'groups.value') }} as std_error,
@@ -14,13 +18,13 @@ spread as (
         bootstrap.low as bootstrap_low,
         bootstrap.high as bootstrap_high
     from groups
+    inner join {{ ref('int_slices') }} as slices
+        on groups.slice_key = slices.slice_key
     left join {{ ref('t_quantiles') }} as quantiles
         on groups.task_count - 1 = quantiles.degrees_of_freedom
     left join {{ ref('int_bootstrap_bounds') }} as bootstrap
-        on groups.run_id = bootstrap.run_id
-        and groups.agent_name = bootstrap.agent_name
+        on groups.slice_key = bootstrap.slice_key
         and groups.score = bootstrap.score
-        and groups.slice_by = 'all'
 ),
 
 -- what is left of the tasks' variance without the noise of their rollouts

@@ -1,22 +1,20 @@
-{%- set key = ['run_id', 'agent_name', 'slice_by', 'slice_value', 'k'] -%}
 with
 
 sums as (
     select
         *,
         lead(k) over (
-            partition by run_id, agent_name, slice_by, slice_value
-            order by k
+            partition by slice_key order by k
         ) is null as is_headline
     from {{ ref('int_k_sums') }}
 ),
 
 described as (
     select
-        sums.run_id,
-        sums.agent_name,
-        sums.slice_by,
-        sums.slice_value,
+        slices.run_id,
+        slices.agent_name,
+        slices.slice_by,
+        slices.slice_value,
         sums.k,
         sums.task_count,
         sums.all_task_count,
@@ -50,12 +48,14 @@ described as (
         gym.gym_no_answer_avg_sample_std_dev,
         sums.is_headline
     from sums
+    inner join {{ ref('int_slices') }} as slices
+        on sums.slice_key = slices.slice_key
     inner join {{ ref('int_k_shares') }} as shares
-        on {{ same_key('sums', 'shares', key) }}
+        on {{ same_key('sums', 'shares', ['slice_key', 'k']) }}
     inner join {{ ref('int_order_sums') }} as orders
-        on {{ same_key('sums', 'orders', key) }}
+        on {{ same_key('sums', 'orders', ['slice_key', 'k']) }}
     inner join {{ ref('int_gym_curves') }} as gym
-        on {{ same_key('sums', 'gym', key) }}
+        on {{ same_key('sums', 'gym', ['slice_key', 'k']) }}
 )
 
 select * from described

@@ -9,15 +9,15 @@ agents as (
         count(gap) as mixed_task_count,
         min(reward_min) < max(reward_max) and min(tokens_min) < max(tokens_max)
             as is_varied,
-        {{ sum_in_order('products', 'task_index') }} as within_products,
-        {{ sum_in_order('reward_squares', 'task_index') }} as within_reward,
-        {{ sum_in_order('tokens_squares', 'task_index') }} as within_tokens,
-        {{ sum_in_order('pooled_products', 'task_index') }} as pooled_products,
-        {{ sum_in_order('pooled_reward_squares', 'task_index') }} as pooled_reward,
-        {{ sum_in_order('pooled_tokens_squares', 'task_index') }} as pooled_tokens,
-        {{ sum_in_order('mixed_passing_tokens', 'task_index') }} as passing_sum,
-        {{ sum_in_order('mixed_failing_tokens', 'task_index') }} as failing_sum,
-        {{ without_nulls(list_in_order('gap', ['task_index'])) }} as gaps
+        {{ sum_in_order('products', 'task_key') }} as within_products,
+        {{ sum_in_order('reward_squares', 'task_key') }} as within_reward,
+        {{ sum_in_order('tokens_squares', 'task_key') }} as within_tokens,
+        {{ sum_in_order('pooled_products', 'task_key') }} as pooled_products,
+        {{ sum_in_order('pooled_reward_squares', 'task_key') }} as pooled_reward,
+        {{ sum_in_order('pooled_tokens_squares', 'task_key') }} as pooled_tokens,
+        {{ sum_in_order('mixed_passing_tokens', 'task_key') }} as passing_sum,
+        {{ sum_in_order('mixed_failing_tokens', 'task_key') }} as failing_sum,
+        {{ without_nulls(list_in_order('gap', ['task_key'])) }} as gaps
     from {{ ref('int_length_parts') }}
     group by
         run_id,

@@ -1,0 +1,150 @@
+"""Whether intervals and errors say how far a score moves."""
+
+from __future__ import annotations
+
+import random
+from statistics import fmean
+
+import pytest
+from scipy import stats
+
+from tests.support import Profiled, Row, profile_agents
+
+
+def score_row(run: Profiled, agent: str, score: str) -> Row:
+    query = f"from agent_scores where agent_name = '{agent}' and score = '{score}'"
+    (row,) = run.table(query)
+    return row
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Profiled, dict[str, list[float]]]:
+    """200 agents that meet tasks drawn from one population, with the chances of each task."""
+    rng = random.Random(11)
+    chances = {f"agent_{i:03}": [rng.betavariate(2, 2) for _ in range(15)] for i in range(200)}
+    agents = {
+        name: [[float(rng.random() < chance) for _ in range(3)] for chance in own]
+        for name, own in chances.items()
+    }
+    return profile_agents(tmp_path_factory.mktemp("simulated"), agents), chances
+
+
+@pytest.mark.parametrize(
+    ("score", "truth", "most"),
+    [
+        pytest.param("mean_reward", 0.5, 0.99, id="mean_reward"),
+        pytest.param("pass_rate", 0.5, 0.99, id="pass_rate"),
+        # of Beta(2, 2), three attempts fail with chance B(2, 5) / B(2, 2). That 15 tasks are
+        # 0 or 1 is too coarse for 95 %: at least 8 of them include 0.8, which 99.6 % of agents have
+        pytest.param("pass_at_k", 0.8, 1.0, id="pass_at_k"),
+        pytest.param("pass_hat_k", 0.2, 1.0, id="pass_hat_k"),
+    ],
+)
+def test_95_percent_intervals_cover_the_truth_about_as_often(
+    score: str, truth: float, most: float, simulated: tuple[Profiled, dict[str, list[float]]]
+) -> None:
+    rows = simulated[0].table(f"from agent_scores where score = '{score}'")
+    covered = fmean([row["low"] <= truth <= row["high"] for row in rows])
+    assert len(rows) == 200
+    assert 0.9 <= covered <= most
+
+
+def test_errors_foretell_how_far_values_move(
+    simulated: tuple[Profiled, dict[str, list[float]]],
+) -> None:
+    run, chances = simulated
+    rows = run.table("from agent_scores where score = 'pass_rate'")
+    moved = fmean([(row["value"] - 0.5) ** 2 for row in rows])
+    assert moved == pytest.approx(fmean([row["std_error"] ** 2 for row in rows]), rel=0.2)
+    # against the same tasks, only the rerun's part is left
+    rerun = fmean([(row["value"] - fmean(chances[row["agent_name"]])) ** 2 for row in rows])
+    assert rerun == pytest.approx(fmean([row["rerun_std_error"] ** 2 for row in rows]), rel=0.2)
+    # the chances of Beta(2, 2) have a variance of 1/20
+    spread = fmean([row["between_task_std"] ** 2 for row in rows])
+    assert spread == pytest.approx(1 / 20, rel=0.2)
+
+
+@pytest.fixture(scope="module")
+def levelled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    """Tasks of the same value, from more or fewer rollouts."""
+    agents = {
+        "tenths": [[0.1], [0.1] * 3, [0.1] * 7],
+        "halves": [[0.0, 1.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0] * 3],
+        "thirds": [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0] * 3],
+    }
+    return profile_agents(tmp_path_factory.mktemp("levelled"), agents)
+
+
+@pytest.mark.parametrize(
+    ("agent", "score"),
+    [
+        ("tenths", "mean_reward"),
+        ("halves", "mean_reward"),
+        ("halves", "pass_rate"),
+        ("thirds", "mean_reward"),
+        ("thirds", "pass_rate"),
+    ],
+)
+def test_tasks_of_equal_value_have_no_interval(agent: str, score: str, levelled: Profiled) -> None:
+    (row,) = levelled.table(f"from agent_scores where agent_name = '{agent}' and score = '{score}'")
+    names = ("low", "high", "interval_method", "rerun_ratio")
+    assert {name: row[name] for name in names} == dict.fromkeys(names)
+    assert row["std_error"] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("agent", ["halves", "thirds"])
+def test_tasks_of_equal_pass_at_k_have_no_interval(agent: str, levelled: Profiled) -> None:
+    found = levelled.query(
+        "select pass_at_k_low, pass_at_k_high, pass_hat_k_low, pass_hat_k_high from pass_at_k"
+        f" where agent_name = '{agent}' and k = 1"
+    )
+    assert found == [(None, None, None, None)]
+
+
+@pytest.fixture(scope="module")
+def resampled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    rng = random.Random(8)
+    agents: dict[str, list[list[float]]] = {
+        f"tasks_{count}": [[rng.random()] for _ in range(count)]
+        for count in (1, 2, 100, 201, 202, 299, 300, 301)
+    }
+    for place in range(10):
+        agents[f"place_{place}"] = [[float(task == place)] for task in range(10)]
+    return profile_agents(tmp_path_factory.mktemp("resampled"), agents)
+
+
+@pytest.mark.parametrize(
+    ("count", "is_there"),
+    [(1, False), (2, True), (100, True), (299, True), (300, False), (301, False)],
+)
+def test_bootstrap_needs_2_to_299_tasks(count: int, is_there: bool, resampled: Profiled) -> None:
+    found = resampled.query(
+        "select distinct bootstrap_low is not null, bootstrap_high is not null"
+        f" from agent_scores where agent_name = 'tasks_{count}' and score = 'mean_reward'"
+    )
+    assert found == [(is_there, is_there)]
+
+
+@pytest.mark.parametrize("count", [2, 100, 201, 202, 299, 300, 301])
+def test_intervals_take_students_quantile_for_any_number_of_tasks(
+    count: int, resampled: Profiled
+) -> None:
+    row = score_row(resampled, f"tasks_{count}", "mean_reward")
+    quantile = stats.t.ppf(0.975, count - 1)
+    assert (row["high"] - row["low"]) / row["std_error"] == pytest.approx(2 * quantile, rel=1e-9)
+
+
+@pytest.mark.parametrize("count", [100, 299])
+def test_bootstrap_agrees_with_t_where_both_apply(count: int, resampled: Profiled) -> None:
+    row = score_row(resampled, f"tasks_{count}", "mean_reward")
+    for side in ("low", "high"):
+        assert abs(row[f"bootstrap_{side}"] - row[side]) < 0.4 * row["std_error"]
+
+
+def test_bootstrap_draws_every_task_alike(resampled: Profiled) -> None:
+    # of 10 draws among 10 tasks, one certain task comes 0 to 3 times in 95 % of the resamples
+    found = resampled.query(
+        "select agent_name, bootstrap_low, bootstrap_high from agent_scores"
+        " where score = 'mean_reward' and starts_with(agent_name, 'place_') order by all"
+    )
+    assert found == [(f"place_{i}", 0.0, pytest.approx(0.3)) for i in range(10)]

@@ -1,0 +1,128 @@
+"""The settings of the statistics: the pass threshold, the answer field and the slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import Profiled, inputs_of, key, profiled, run_profile, write_run
+
+
+def test_profiling_with_other_settings_replaces_all_figures(tmp_path: Path) -> None:
+    rows = [key(task, 0, reward=task / 4, category="x", mine="A") for task in range(4)]
+    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
+    profiled(run, "--slice-by", "category", "--pass-threshold", "0.5", "--answer-field", "mine")
+    assert run.query("select slice_by, pass_at_k from pass_at_k order by all") == [
+        ("all", 0.5),
+        ("category", 0.5),
+    ]
+    assert run.query("select majority_at_k is null from pass_at_k where slice_by = 'all'") == [
+        (False,)
+    ]
+    profiled(run)
+    assert run.query("select slice_by, pass_at_k, majority_at_k from pass_at_k") == [
+        ("all", 0.0, None)
+    ]
+    assert run.query("select distinct slice_by from agent_scores") == [("all",)]
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        pytest.param("--slice-by", "nowhere", id="slice_by_a_field_of_nobody"),
+        pytest.param("--slice-by", "nested", id="slice_by_an_object"),
+        pytest.param("--slice-by", "all", id="slice_by_all"),
+        pytest.param("--slice-by", "", id="slice_by_nothing"),
+        pytest.param("--answer-field", "nowhere", id="answer_of_nobody"),
+        pytest.param("--pass-threshold", "nan", id="threshold_nan"),
+        pytest.param("--pass-threshold", "inf", id="threshold_infinite"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(option: str, value: str, tmp_path: Path) -> None:
+    rows = [key(task, 0, reward=task, all="all", nested={"a": 1}) for task in range(3)]
+    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
+    result = run_profile(run.rollouts, option, value, cwd=tmp_path)
+    assert result.returncode == 2
+    assert option in result.stderr
+    assert not run.warehouse.exists()
+
+
+def test_a_slice_that_is_asked_for_twice_is_there_once(tmp_path: Path) -> None:
+    rows = [key(task, 0, reward=task, category="x") for task in range(3)]
+    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
+    profiled(run, "--slice-by", "category", "--slice-by", "category")
+    found = run.query("select slice_by, slice_value, k, task_count from pass_at_k order by all")
+    assert found == [("all", "all", 1, 3), ("category", "x", 1, 3)]
+
+
+# --- as overrides
+
+
+@pytest.fixture
+def graded(tmp_path: Path) -> Profiled:
+    """Fields to slice by, of the rollouts and of the inputs, and answers of another name."""
+    rows = [key(task, 0, reward=task / 4, a="x", b=task, mine="A") for task in range(4)]
+    inputs = [{**row, "category": "y"} for row in inputs_of(rows)]
+    return write_run(tmp_path, rows, inputs=inputs)
+
+
+@pytest.mark.parametrize("command", ["spotter", "ng_reward_profile"])
+@pytest.mark.parametrize(
+    ("override", "column", "value"),
+    [
+        pytest.param("+slice_by=category", "slice_by", "category", id="one_slice"),
+        pytest.param("+slice_by=[a,b]", "slice_by", "a, b", id="two_slices"),
+        pytest.param("++slice_by=[category, a]", "slice_by", "category, a", id="with_a_space"),
+        pytest.param("+slice_by=[]", "slice_by", "", id="no_slices"),
+        pytest.param("++pass_threshold=0.5", "pass_threshold", 0.5, id="threshold"),
+        pytest.param("+pass_threshold=-1e-3", "pass_threshold", -0.001, id="negative_threshold"),
+        pytest.param("+pass_threshold=null", "pass_threshold", 1.0, id="no_threshold"),
+        pytest.param("+answer_field=mine", "answer_field", "mine", id="answer_field"),
+    ],
+)
+def test_settings_can_be_overrides(
+    override: str, column: str, value: object, command: str, graded: Profiled
+) -> None:
+    rollouts = f"+rollouts_jsonl_fpath={graded.rollouts}"
+    result = run_profile(rollouts, override, cwd=graded.rollouts.parent, command=command)
+    assert result.returncode == 0, result.stderr
+    assert graded.query(f"select {column} from runs") == [(value,)]
+
+
+def test_overrides_decide_the_figures(graded: Profiled) -> None:
+    overrides = ("++pass_threshold=0.5", "+answer_field=mine", "+slice_by=[category,b]")
+    profiled(graded, *overrides)
+    found = graded.query(
+        "select slice_by, slice_value, value, task_count from agent_scores"
+        " where score = 'pass_rate' order by all"
+    )
+    by_task = [("b", str(task), float(task >= 2), 1) for task in range(4)]
+    assert found == [("all", "all", 0.5, 4), *by_task, ("category", "y", 0.5, 4)]
+    votes = "select value from agent_scores where score = 'majority_at_k' and slice_by = 'all'"
+    assert graded.query(votes) == [(0.375,)]
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "profiled_before"])
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        pytest.param("+slice_by=categry", "category", id="field_of_the_inputs"),
+        pytest.param("++pass_threshold=high", "high", id="threshold_of_text"),
+        pytest.param("++pass_threshold=nan", "nan", id="threshold_nan"),
+        pytest.param("++pass_threshold=-inf", "inf", id="threshold_infinite"),
+        pytest.param("+answer_field=answr", "answr", id="answer_field"),
+    ],
+)
+def test_a_refused_setting_writes_nothing(
+    setting: str, said: str, is_new: bool, graded: Profiled
+) -> None:
+    folder = graded.rollouts.parent
+    if not is_new:
+        profiled(graded)
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    result = run_profile(graded.rollouts, setting, cwd=folder)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
