@@ -179,7 +179,7 @@ def _reliability_text(mine: Headlines) -> Iterator[str]:
             for failure in mine.failures
         )
         yield (
-            f"    clean          {row['clean_rollout_count']} of"
+            f"    clean          {row['clean_rollout_count']:,} of"
             f" {counted_noun(row['expected_rollout_count'], 'rollout')}"
             + (f"; failed attempts: {classes}" if classes else "")
         )
@@ -196,14 +196,14 @@ def _reliability_text(mine: Headlines) -> Iterator[str]:
 def _bands_text(bands: list[Row]) -> Iterator[str]:
     total = sum(row["task_count"] for row in bands)
     informative = sum(row["informative_task_count"] for row in bands)
-    counts = ", ".join(f"{row['task_count']} {row['band']}" for row in bands)
+    counts = ", ".join(f"{row['task_count']:,} {row['band']}" for row in bands)
     if total:
-        yield f"    tasks          {counts}; rewards differ in {informative} of {total}"
+        yield f"    tasks          {counts}; rewards differ in {informative:,} of {total:,}"
 
 
 def _health_text(health: list[Row]) -> Iterator[str]:
     for row in health:
-        found = [f"{row[flag]} {text}" for flag, text in FINDINGS.items() if row[flag]]
+        found = [f"{row[flag]:,} {text}" for flag, text in FINDINGS.items() if row[flag]]
         for text in found:
             yield f"    look at        {text}"
 
@@ -211,11 +211,13 @@ def _health_text(health: list[Row]) -> Iterator[str]:
 def _interval(row: Row) -> str:
     if row["low"] is None:
         return "–"
-    return f"{row['low']:.4f} … {row['high']:.4f}"
+    return f"{_number(row['low'])} … {_number(row['high'])}"
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, query: str, run_id: str) -> list[Row]:

@@ -125,6 +125,8 @@ def _count(number: int, noun: str) -> str:
 
 
 def _figure(value: float | None, style: str = ".4f") -> str:
+    if value is not None and abs(value) >= 1e9:
+        style = ".4g"
     return f"{'–' if value is None else format(value, style):>7}"
 
 

@@ -1,9 +1,10 @@
-{# Pearson's correlation from sums of deviations; null if a side does not vary. #}
+{# Pearson's correlation from sums of deviations; null if a side does not vary, or if it overflows. #}
 {% macro correlation(products, first_squares, second_squares) -%}
+    {%- set ratio -%}
+        {{ products }} / sqrt({{ first_squares }}) / sqrt({{ second_squares }})
+    {%- endset -%}
     case
-        when {{ first_squares }} > 0 and {{ second_squares }} > 0 then {{ finite(
-            'greatest(-1.0, least(1.0, ' ~ products ~ ' / sqrt(' ~ first_squares ~ ') / sqrt('
-            ~ second_squares ~ ')))'
-        ) }}
+        when {{ first_squares }} > 0 and {{ second_squares }} > 0 and {{ is_finite(ratio) }}
+            then greatest(-1.0, least(1.0, {{ ratio }}))
     end
 {%- endmacro %}

@@ -66,8 +66,9 @@ settled as (
         is_single_value,
         value_index,
         case
-            when value < low + rough_index * half_width * 2 then rough_index - 1
-            when rough_index < 19 and value >= low + (rough_index + 1) * half_width * 2
+            when value < (low / 2 + rough_index * half_width) * 2 then rough_index - 1
+            when rough_index < 19
+                and value >= (low / 2 + (rough_index + 1) * half_width) * 2
                 then rough_index + 1
             else rough_index
         end as width_index

@@ -10,29 +10,33 @@ sums as (
     from {{ ref('int_k_sums') }}
 ),
 
-runs_so_far as (
+-- offsets from the first run: squares of large and close figures lose digits
+offsets as (
     select
         *,
-        {{ list_so_far('reward_run', ['slice_key'], 'k') }} as reward_runs,
-        {{ list_so_far('lacking_run', ['slice_key'], 'k') }} as lacking_runs
+        reward_run - first_value(reward_run) over so_far as reward_offset,
+        lacking_run - first_value(lacking_run) over so_far as lacking_offset
     from sums
+    window so_far as (partition by slice_key order by k)
 ),
 
--- a mean of its own: inside the deviation it would be taken again for every value
-centered as (
+squares as (
     select
         *,
-        {{ list_mean('reward_runs') }} as reward_center,
-        {{ list_mean('lacking_runs') }} as lacking_center
-    from runs_so_far
+        sum(reward_offset) over so_far as reward_total,
+        sum(reward_offset * reward_offset) over so_far as reward_squares,
+        sum(lacking_offset) over so_far as lacking_total,
+        sum(lacking_offset * lacking_offset) over so_far as lacking_squares
+    from offsets
+    window so_far as (partition by slice_key order by k)
 ),
 
 deviating as (
     select
         *,
-        {{ list_std('reward_runs', 'reward_center') }} as reward_run_std,
-        {{ list_std('lacking_runs', 'lacking_center') }} as lacking_run_std
-    from centered
+        {{ prefix_std('reward_total', 'reward_squares', 'k') }} as reward_run_std,
+        {{ prefix_std('lacking_total', 'lacking_squares', 'k') }} as lacking_run_std
+    from squares
 ),
 
 curves as (

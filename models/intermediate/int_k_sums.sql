@@ -40,6 +40,7 @@ carried_on as (
         task_count + {{ integer('coalesce(sum(last_count) over smaller_k, 0)') }}
             as all_task_count,
         first_value(last_count) over all_k as single_task_count,
+        lead(k) over all_k is null as is_headline,
         pass_at_k_values,
         pass_hat_k_values,
         {{ carried_sums('smaller_k') }}

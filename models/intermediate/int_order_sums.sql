@@ -30,11 +30,23 @@ heights as (
         ranked.height
 ),
 
+-- not every k: with thousands of repeats that would be millions of pairs
+wanted as (
+    select
+        slice_key,
+        k
+    from {{ ref('int_k_sums') }}
+    where k <= 64 or is_headline or {{ is_power_of_two('k') }}
+),
+
 drawn as (
     select
-        *,
-        {{ numbers_to('rollout_count') }} as k
+        heights.*,
+        wanted.k
     from heights
+    inner join wanted
+        on heights.slice_key = wanted.slice_key
+        and heights.rollout_count >= wanted.k
 ),
 
 weighted as (

@@ -37,10 +37,10 @@ outcomes as (
         one_count,
         no_answer_count,
         is_binary,
-        {{ finite('center') }} as reward_mean,
+        center as reward_mean,
         {{ list_min('rewards') }} as reward_min,
         {{ list_max('rewards') }} as reward_max,
-        {{ finite(list_std('rewards', 'center')) }} as reward_std,
+        {{ list_std('rewards', 'center') }} as reward_std,
         {{ finite(list_mean(without_nulls('tokens'))) }} as output_tokens_mean
     from centered
 )

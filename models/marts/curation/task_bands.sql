@@ -11,8 +11,8 @@ rated as (
         coalesce(outcomes.rollout_count, 0) as rollout_count,
         coalesce(outcomes.pass_count, 0) as pass_count,
         coalesce(outcomes.reward_min < outcomes.reward_max, false) as is_informative,
-        outcomes.reward_mean,
-        outcomes.reward_std,
+        {{ finite('outcomes.reward_mean') }} as reward_mean,
+        {{ finite('outcomes.reward_std') }} as reward_std,
         outcomes.output_tokens_mean
     from {{ ref('int_task_keys') }} as tasks
     inner join {{ ref('int_expected_tasks') }} as expected

@@ -1,12 +1,7 @@
 with
 
 sums as (
-    select
-        *,
-        lead(k) over (
-            partition by slice_key order by k
-        ) is null as is_headline
-    from {{ ref('int_k_sums') }}
+    select * from {{ ref('int_k_sums') }}
 ),
 
 described as (
@@ -52,7 +47,7 @@ described as (
         on sums.slice_key = slices.slice_key
     inner join {{ ref('int_k_shares') }} as shares
         on {{ same_key('sums', 'shares', ['slice_key', 'k']) }}
-    inner join {{ ref('int_order_sums') }} as orders
+    left join {{ ref('int_order_sums') }} as orders
         on {{ same_key('sums', 'orders', ['slice_key', 'k']) }}
     inner join {{ ref('int_gym_curves') }} as gym
         on {{ same_key('sums', 'gym', ['slice_key', 'k']) }}

@@ -7,12 +7,14 @@ bins as (
         metric,
         cast(case when is_single_value then value_index else width_index end as bigint)
             as bin_index,
-        case when is_single_value then value else low + width_index * half_width * 2 end
-            as bin_low,
+        case
+            when is_single_value then value
+            else (low / 2 + width_index * half_width) * 2
+        end as bin_low,
         case
             when is_single_value then value
             when width_index = 19 then high
-            else low + (width_index + 1) * half_width * 2
+            else (low / 2 + (width_index + 1) * half_width) * 2
         end as bin_high,
         is_single_value,
         {{ integer('sum(rollout_count)') }} as rollout_count
