@@ -80,7 +80,7 @@ def _switch(key: str, text: str) -> bool:
 def _listed(flag: str, text: str) -> list[str]:
     value = _value(text)
     items = value if isinstance(value, list) else [value]
-    return [word for item in items for word in (flag, str(item))]
+    return [word for item in items if item is not None for word in (flag, str(item))]
 
 
 def _nested(path: list[str], text: str) -> str:

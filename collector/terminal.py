@@ -17,6 +17,12 @@ def counted_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def label(text: object, width: int = 60) -> str:
+    """Return a name that fits into a line: without control characters, and cut if it is long."""
+    shown = printable(str(text)[: width + 1])
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
 def printable_lines(text: str) -> str:
     """Do the same, but keep the lines."""
     return "\n".join(printable(line) for line in text.split("\n"))

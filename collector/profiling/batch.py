@@ -17,11 +17,11 @@ from collector.errors import FileError, LinesError, UsageError
 from collector.profiling import lines
 from collector.profiling.plan import SCRATCH, Model, Plan
 from collector.profiling.warehouse import OFFLINE
+from collector.terminal import label
 
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
 ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
-NO_SLICES = ("responses_create_params", "agent_ref")
 ANSWER_FIELD = "extracted_answer"
 UNREADABLE = "audit_lines_unreadable"
 PATTERN = re.compile(r"[*?\[\\]")
@@ -60,6 +60,8 @@ class Statistics:
         for name in self.slice_by:
             if name in ("", "all"):
                 raise UsageError(f"--slice-by {name!r}: name a field of the inputs or rollouts")
+        if self.answer_field == "":
+            raise UsageError("--answer-field '': name a field of the rollouts")
 
     def variables(self) -> dict[str, float | str | list[str]]:
         """Return the variables that the models read."""
@@ -265,18 +267,20 @@ class Batch:
         return int(row[0]) if row else 0
 
     def _unknown_field(self, option: str, name: str) -> str:
-        if option == "--answer-field":
-            return f"{option} {name}: no rollout has this field"
-        names = self.connection.execute(
-            f"""
-            select distinct unnest(json_keys(sample))
-            from (select sample from {SCRATCH}.staging.stg_inputs where sample is not null limit 99)
-            order by all
-            """
-        ).fetchall()
-        known = ", ".join(name for (name,) in names if name not in NO_SLICES)
-        message = f"{option} {name}: no input or rollout has a text, number or boolean of this name"
-        return f"{message}\n  fields of the inputs: {known}" if known else message
+        """Say that nothing has a field, and which fields the first lines have."""
+        shown = label(name)
+        is_answer = option == "--answer-field"
+        what = (
+            "no rollout has"
+            if is_answer
+            else "no input or rollout has a text, number or boolean in"
+        )
+        message = f"{option} {shown}: {what} this field"
+        for kind in ("rollouts",) if is_answer else ("inputs", "rollouts"):
+            path: Path = getattr(self.sources[0], kind)
+            known = ", ".join(label(field, 30) for field in lines.scalar_fields(path))
+            message += f"\n  fields of the {kind}: {known}" if known else ""
+        return message
 
     def _rewrite(self, source: Source, kind: str) -> Path:
         self.progress(f"reading {kind} line by line")

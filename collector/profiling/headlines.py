@@ -9,11 +9,12 @@ from typing import Any
 import duckdb
 
 from collector.profiling.plan import WAREHOUSE
-from collector.terminal import counted_noun, printable
+from collector.terminal import counted_noun, label
 
 Row = dict[str, Any]
 SHOWN_AGENTS = 10
 SHOWN_SLICES = 20
+SHOWN_CLASSES = 5
 LABELS = {
     "mean_reward": "mean reward",
     "pass_rate": "pass@1",
@@ -121,7 +122,7 @@ def range_text(headlines: Headlines) -> str:
     """Say what the mean reward could be if the missing rollouts were there, for a few agents."""
     rows = [row for row in headlines.reliability if row["missing_rollout_count"]]
     return ", ".join(
-        f"{printable(row['agent_name'])} {_number(row['reward_mean_lowest'])} to"
+        f"{label(row['agent_name'])} {_number(row['reward_mean_lowest'])} to"
         f" {_number(row['reward_mean_highest'])}"
         for row in rows[:3]
         if row["reward_mean_lowest"] is not None
@@ -130,7 +131,7 @@ def range_text(headlines: Headlines) -> str:
 
 def _agent_text(agent: str, mine: Headlines) -> Iterator[str]:
     overall = [row for row in mine.scores if row["slice_by"] == "all"]
-    yield f"  {printable(agent)}"
+    yield f"  {label(agent)}"
     yield from _scores_text(overall)
     yield from _slices_text([row for row in mine.scores if row["slice_by"] != "all"])
     yield from _reliability_text(mine)
@@ -161,12 +162,11 @@ def _slices_text(scores: list[Row]) -> Iterator[str]:
     fields = dict.fromkeys(row["slice_by"] for row in scores)
     for field in fields:
         rows = [row for row in scores if row["slice_by"] == field and row["score"] == "mean_reward"]
-        yield f"    mean reward by {printable(field)}"
+        yield f"    mean reward by {label(field)}"
         for row in rows[:SHOWN_SLICES]:
-            label = printable(row["slice_value"])[:30]
             yield (
-                f"      {label:30}  {_number(row['value']):>7}  {_interval(row):16}"
-                f"  {row['task_count']:5} tasks"
+                f"      {label(row['slice_value'], 30):30}  {_number(row['value']):>7}"
+                f"  {_interval(row):16}  {counted_noun(row['task_count'], 'task'):>9}"
             )
         if len(rows) > SHOWN_SLICES:
             yield f"      … and {len(rows) - SHOWN_SLICES} more in agent_scores"
@@ -175,9 +175,11 @@ def _slices_text(scores: list[Row]) -> Iterator[str]:
 def _reliability_text(mine: Headlines) -> Iterator[str]:
     for row in mine.reliability:
         classes = ", ".join(
-            f"{printable(failure['failure_class'])} {failure['attempt_count']}"
-            for failure in mine.failures
+            f"{label(failure['failure_class'], 30)} {failure['attempt_count']:,}"
+            for failure in mine.failures[:SHOWN_CLASSES]
         )
+        if len(mine.failures) > SHOWN_CLASSES:
+            classes += f" and {len(mine.failures) - SHOWN_CLASSES} more classes"
         yield (
             f"    clean          {row['clean_rollout_count']:,} of"
             f" {counted_noun(row['expected_rollout_count'], 'rollout')}"

@@ -94,6 +94,18 @@ def has_content(path: Path) -> bool:
         return any(chunk.strip() for chunk in iter(lambda: file.read(TAIL_BYTES), b""))
 
 
+def scalar_fields(path: Path) -> list[str]:
+    """Return the texts, numbers and booleans of a file's first line, without the indices."""
+    for _, line, _ in _numbered(path):
+        row = _row(line)
+        return [
+            name
+            for name, value in row.items()
+            if isinstance(value, (str, int, float)) and not name.startswith("_ng_")
+        ]
+    return []
+
+
 def rollout_row(row: Row) -> Row:
     """Keep what staging reads of a rollout: its fields, and of the response what it says of itself.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from collector.artifacts import Run
 from collector.profiling import headlines
 from collector.profiling.profile import BrokenRunsError, Outcome
-from collector.terminal import printable
+from collector.terminal import counted_noun, label, printable
 
 Row = dict[str, Any]
 COUNTS = (
@@ -63,22 +64,21 @@ def warnings(outcome: Outcome) -> Iterator[str]:
     """Say what was left out of the profile, if anything was."""
     for run in outcome.runs:
         counts = outcome.completion[run.run_id]
+        name = label(run.run_id)
         if not counts["expected_rollout_count"]:
-            yield f"{run.run_id} is empty: its inputs ask for no rollout"
+            yield f"{name} is empty: its inputs ask for no rollout"
         if counts["missing_rollout_count"]:
             yield (
-                f"{run.run_id} is partial: {_count(counts['missing_rollout_count'], 'rollout')}"
-                f" missing, {_count(counts['dropped_task_count'], 'task')} dropped. Rollouts that"
-                " finish first are usually the short ones, so these figures are biased"
+                f"{name} is partial: {counted_noun(counts['missing_rollout_count'], 'rollout')}"
+                f" missing, {counted_noun(counts['dropped_task_count'], 'task')} dropped. Rollouts"
+                " that finish first are usually the short ones, so these figures are biased"
             )
             possible = headlines.range_text(outcome.headlines[run.run_id])
             if possible:
-                yield f"{run.run_id}: with the missing rollouts, the mean could be: {possible}"
+                yield f"{name}: with the missing rollouts, the mean could be: {possible}"
         if counts["skipped_value_count"]:
-            yield (
-                f"{run.run_id}: skipped {_count(counts['skipped_value_count'], 'value')} that are"
-                " not finite (NaN, Infinity or too large)"
-            )
+            skipped = counted_noun(counts["skipped_value_count"], "value")
+            yield f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"
 
 
 def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     yield (
         f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
         f" ({counts['completion_pct']:.2f}%)"
-        + (f", {_count(failed, 'failed attempt')}" if failed else "")
+        + (f", {counted_noun(failed, 'failed attempt')}" if failed else "")
     )
     yield (
         f"Tasks        {counts['task_count']}: {counts['complete_task_count']} complete,"
@@ -103,7 +103,8 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
 
 def _agents_text(metrics: list[Row]) -> Iterator[str]:
     agents = _agents_data(metrics)
-    width = max([len("agent"), *(len(agent["agent_name"]) for agent in agents)])
+    names = {agent["agent_name"]: label(agent["agent_name"], 40) for agent in agents}
+    width = max([len("agent"), *map(len, names.values())])
     yield ""
     if agents:
         yield f"  {'agent':{width}}  rewards  reward mean      std      min      max  tokens mean"
@@ -112,16 +113,12 @@ def _agents_text(metrics: list[Row]) -> Iterator[str]:
         tokens = agent["metrics"].get("total_tokens", {})
         figures = "  ".join(_figure(reward.get(stat)) for stat in ("std", "min", "max"))
         yield (
-            f"  {printable(agent['agent_name']):{width}}  {reward.get('count', 0):7}  "
+            f"  {names[agent['agent_name']]:{width}}  {reward.get('count', 0):7}  "
             f"{_figure(reward.get('mean')):>11}  {figures}"
             f"  {_figure(tokens.get('mean'), '.1f'):>11}"
         )
     if agents:
         yield ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _figure(value: float | None, style: str = ".4f") -> str:
@@ -163,8 +160,7 @@ def _agents_data(metrics: list[Row]) -> list[Row]:
     return [{"agent_name": name, "metrics": found} for name, found in agents.items()]
 
 
-def _short(path: Path) -> Path:
-    try:
-        return path.relative_to(Path.cwd())
-    except ValueError:
-        return path
+def _short(path: Path) -> str:
+    with contextlib.suppress(ValueError):
+        path = path.relative_to(Path.cwd())
+    return printable(str(path))

@@ -5,7 +5,7 @@
 
 {% macro duckdb__is_output_empty(parts) %}
     {#- a text is a string as the content, or as the text or refusal of one of its parts: not only white space -#}
-    {%- set text = '(?:^|"(?:text|refusal)":)"(?:\\\\[nrt]| )*(?:[^"\\\\ ]|\\\\[^nrt])' -%}
+    {%- set text = '(?:^|"(?:text|refusal)":)"(?:\\\\[nrtf]|\\pZ)*(?:[^"\\\\\\pZ]|\\\\[^nrtf])' -%}
     coalesce(len(list_filter(
         {{ parts }}.output,
         lambda item: case

@@ -11,7 +11,7 @@
             'slice_value': case
                 when ascii({{ fields }}[name]::varchar) not in (91, 123)
                     and {{ fields }}[name]::varchar != 'null'
-                    then json_extract_string({{ fields }}[name], '$')[:200]
+                    then {{ short_text('json_extract_string(' ~ fields ~ "[name], '$')") }}
             end
         }
     )

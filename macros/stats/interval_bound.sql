@@ -8,7 +8,7 @@
             {%- if sign == '-' %} then greatest(0.0, {{ bound }})
             {%- else %} then least(1.0, {{ bound }})
             {%- endif %}
-        when {{ std_error }} > 0 then {{ bound }}
+        when {{ std_error }} > 0 then {{ finite(bound) }}
         {#- Wilson's interval where all tasks agree -#}
         {%- if sign == '-' %}
         when {{ is_share }} and {{ value }} = 0 then 0.0

@@ -39,6 +39,20 @@ measured as (
                     * (task_count - repeated_task_count) / repeated_task_count
         end as noise_sum
     from grouped
+),
+
+described as (
+    select
+        slice_key,
+        score,
+        k,
+        task_count,
+        rollout_count,
+        task_values,
+        value,
+        rollout_value,
+        {{ finite('noise_sum') }} as noise_sum
+    from measured
 )
 
-select * from measured
+select * from described

@@ -24,12 +24,14 @@ ANSWERS: tuple[Any, ...] = (
     "x" * 300,
     None,
     7,
+    8,
 )
 RESPONSES = (
     response(says("same"), id="1"),
     response(says("same"), id="2"),
     response(says("\u00e9 \U0001f600"), status="completed", incomplete_details=None),
-    response(says("cut"), status="incomplete", incomplete_details={"reason": "length"}),
+    response(says("cut"), status="incomplete"),
+    response(says("cut too"), incomplete_details={"reason": "length"}),
     response(thinks("hm")),
     response(),
     response(calls('{"x": 1.0}'), calls("{}", status="incomplete")),
@@ -127,4 +129,4 @@ def test_the_clean_run_has_something_of_everything(batch: Profiled) -> None:
     health = batch.table("from rollout_health where starts_with(run_id, 'clean-')")
     for flag in (name for name in health[0] if name.startswith("is_")):
         assert {row[flag] for row in health} == {True, False}, flag
-    assert len({row["answer"] for row in health}) == 12
+    assert len({row["answer"] for row in health}) == 13

@@ -68,10 +68,29 @@ def test_names_do_not_act_on_the_terminal(text: str, harmless: list[str], tmp_pa
     assert [line.split()[-4:] for line in lines if line.startswith("    pass")] == numbers
 
 
-def test_long_slices_and_answers_leave_the_lines_short(harmless: list[str], tmp_path: Path) -> None:
-    lines = lines_of(write_named(tmp_path, LONG, agent="harmless"))
+def test_long_names_leave_the_lines_short(harmless: list[str], tmp_path: Path) -> None:
+    lines = lines_of(write_named(tmp_path, LONG, agent=LONG))
     assert len(lines) == len(harmless)
     assert max(map(len, lines)) <= WIDEST
+
+
+def test_file_names_do_not_act_on_the_terminal(tmp_path: Path) -> None:
+    run = write_named(tmp_path, "harmless", agent="harmless")
+    odd = "na\x1b[31mme\nx"
+    for path in (run.rollouts, run.inputs, run.failures):
+        path.rename(path.with_name(path.name.replace("run", odd)))
+    shown = on_terminal("profile", f"{odd}.jsonl", *OPTIONS, "--run-id", odd, cwd=tmp_path)
+    assert "is partial" in shown
+    assert [line for line in shown.split("\n") if not line.isprintable()] == []
+
+
+def test_slices_that_begin_alike_stay_apart(tmp_path: Path) -> None:
+    rows = [key(task, 0, reward=task, kind=LONG + str(task)) for task in range(2)]
+    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
+    assert run_profile(run.rollouts.name, "--slice-by", "kind", cwd=tmp_path).returncode == 0
+    values = run.query("select distinct slice_value from agent_scores where slice_by = 'kind'")
+    assert len(values) == 2
+    assert all(len(value) == 200 for (value,) in values)
 
 
 def test_json_keeps_them_as_they_are(tmp_path: Path) -> None:

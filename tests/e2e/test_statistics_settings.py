@@ -27,27 +27,6 @@ def test_profiling_with_other_settings_replaces_all_figures(tmp_path: Path) -> N
     assert run.query("select distinct slice_by from agent_scores") == [("all",)]
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        pytest.param("--slice-by", "nowhere", id="slice_by_a_field_of_nobody"),
-        pytest.param("--slice-by", "nested", id="slice_by_an_object"),
-        pytest.param("--slice-by", "all", id="slice_by_all"),
-        pytest.param("--slice-by", "", id="slice_by_nothing"),
-        pytest.param("--answer-field", "nowhere", id="answer_of_nobody"),
-        pytest.param("--pass-threshold", "nan", id="threshold_nan"),
-        pytest.param("--pass-threshold", "inf", id="threshold_infinite"),
-    ],
-)
-def test_settings_that_mean_nothing_are_refused(option: str, value: str, tmp_path: Path) -> None:
-    rows = [key(task, 0, reward=task, all="all", nested={"a": 1}) for task in range(3)]
-    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
-    result = run_profile(run.rollouts, option, value, cwd=tmp_path)
-    assert result.returncode == 2
-    assert option in result.stderr
-    assert not run.warehouse.exists()
-
-
 def test_a_slice_that_is_asked_for_twice_is_there_once(tmp_path: Path) -> None:
     rows = [key(task, 0, reward=task, category="x") for task in range(3)]
     run = write_run(tmp_path, rows, inputs=inputs_of(rows))
@@ -62,7 +41,8 @@ def test_a_slice_that_is_asked_for_twice_is_there_once(tmp_path: Path) -> None:
 @pytest.fixture
 def graded(tmp_path: Path) -> Profiled:
     """Fields to slice by, of the rollouts and of the inputs, and answers of another name."""
-    rows = [key(task, 0, reward=task / 4, a="x", b=task, mine="A") for task in range(4)]
+    fields = {"a": "x", "mine": "A", "all": "all", "nested": {"a": 1}}
+    rows = [key(task, 0, reward=task / 4, b=task, **fields) for task in range(4)]
     inputs = [{**row, "category": "y"} for row in inputs_of(rows)]
     return write_run(tmp_path, rows, inputs=inputs)
 
@@ -103,26 +83,37 @@ def test_overrides_decide_the_figures(graded: Profiled) -> None:
     assert graded.query(votes) == [(0.375,)]
 
 
-@pytest.mark.parametrize("is_new", [True, False], ids=["new", "profiled_before"])
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("arguments", "said"),
     [
-        pytest.param("+slice_by=categry", "category", id="field_of_the_inputs"),
-        pytest.param("++pass_threshold=high", "high", id="threshold_of_text"),
-        pytest.param("++pass_threshold=nan", "nan", id="threshold_nan"),
-        pytest.param("++pass_threshold=-inf", "inf", id="threshold_infinite"),
-        pytest.param("+answer_field=answr", "answr", id="answer_field"),
+        pytest.param(["--slice-by", "nowhere"], "nowhere", id="slice_by_a_field_of_nobody"),
+        pytest.param(["--slice-by", "nested"], "nested", id="slice_by_an_object"),
+        pytest.param(["--slice-by", "all"], "--slice-by", id="slice_by_all"),
+        pytest.param(["--slice-by", ""], "--slice-by", id="slice_by_nothing"),
+        pytest.param(["--slice-by", "a", "--slice-by", "c"], "--slice-by c", id="second_slice"),
+        pytest.param(["+slice_by=categry"], "category", id="names_the_fields_there_are"),
+        pytest.param(["--answer-field", "nowhere"], "--answer-field nowhere", id="answer_field"),
+        pytest.param(["+answer_field=answr"], "answr", id="answer_field_as_override"),
+        pytest.param(["--pass-threshold", "nan"], "--pass-threshold", id="threshold_nan"),
+        pytest.param(["++pass_threshold=-inf"], "inf", id="threshold_infinite"),
+        pytest.param(["++pass_threshold=high"], "high", id="threshold_of_text"),
     ],
 )
-def test_a_refused_setting_writes_nothing(
-    setting: str, said: str, is_new: bool, graded: Profiled
+def test_settings_that_mean_nothing_are_refused(
+    arguments: list[str], said: str, graded: Profiled
 ) -> None:
     folder = graded.rollouts.parent
-    if not is_new:
-        profiled(graded)
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    result = run_profile(graded.rollouts, setting, cwd=folder)
+    before = sorted(folder.iterdir())
+    result = run_profile(graded.rollouts, *arguments, cwd=folder)
     assert result.returncode == 2
     assert said in result.stderr
     assert result.stdout == ""
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_refused_setting_leaves_the_last_profile_as_it_is(graded: Profiled) -> None:
+    profiled(graded)
+    before = {path: path.read_bytes() for path in graded.rollouts.parent.iterdir()}
+    result = run_profile(graded.rollouts, "--slice-by", "nowhere", cwd=graded.rollouts.parent)
+    assert result.returncode == 2
+    assert {path: path.read_bytes() for path in graded.rollouts.parent.iterdir()} == before
