@@ -37,7 +37,7 @@ ONLY_USAGE = (
     "struct_pack(usage := from_json(fields['response'], '{\"usage\": \"JSON\"}').usage,"
     " status := null::varchar, incomplete_details := null::json, output := null::struct("
     "type varchar, status varchar, content json, name varchar, arguments varchar,"
-    " input varchar, action varchar)[])"
+    " input varchar, action varchar, code varchar, queries varchar, summary varchar)[])"
 )
 
 

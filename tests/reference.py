@@ -177,16 +177,17 @@ def agent_scores(tasks: Tasks, threshold: float, *, has_answers: bool) -> dict[s
     most = max(map(len, tasks))
     full = [task for task in tasks if len(task) == most]
     flags = [passes(task, threshold) for task in full]
+    is_unit = all(0 <= reward <= 1 for task in tasks for reward in rewards(task))
     figures = {
-        "mean_reward": repeated([rewards(task) for task in tasks], is_share=False),
+        "mean_reward": repeated([rewards(task) for task in tasks], is_share=is_unit),
         "pass_rate": repeated([passes(task, threshold) for task in tasks], is_share=True),
         "pass_at_k": score([max(task) for task in flags], is_share=True),
         "pass_hat_k": score([min(task) for task in flags], is_share=True),
-        "max_at_k": score([max(rewards(task)) for task in full], is_share=False),
-        "min_at_k": score([min(rewards(task)) for task in full], is_share=False),
+        "max_at_k": score([max(rewards(task)) for task in full], is_share=is_unit),
+        "min_at_k": score([min(rewards(task)) for task in full], is_share=is_unit),
     }
     if has_answers:
-        figures["majority_at_k"] = score([vote(task, most) for task in full], is_share=False)
+        figures["majority_at_k"] = score([vote(task, most) for task in full], is_share=is_unit)
     for name, columns in figures.items():
         columns["k"] = most if name.endswith("_k") else None
     return figures
@@ -213,13 +214,15 @@ def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
     known = [variance(task) for task in tasks if len(task) >= 2]
     noise = [(variance(x) if len(x) >= 2 else fmean(known or [0])) / len(x) for x in tasks]
     count, within, error = len(tasks), fmean(noise), columns["std_error"]
+    if not within and len(known) < count:
+        return columns  # no noise where it was seen says little about where it was not
     if known:
         columns["rerun_std_error"] = math.sqrt(within / count)
     if known and error is not None:
         between = max(0.0, error**2 * count - within)
         columns["rerun_ratio"] = min(1.0, within / count / error**2) if error else None
         columns["between_task_std"] = math.sqrt(between)
-        columns["std_error_double_repeats"] = math.sqrt((between + within / 2) / count)
+        columns["std_error_double_repeats"] = min(error, math.sqrt((between + within / 2) / count))
     return columns
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ FINDINGS = {
     "is_verdict_inconsistent": "whose answer got different rewards in its task",
     "is_ground_truth_suspect": "of tasks that nobody solves although the answers agree",
 }
+PLAIN = re.compile(r"[\w.:-]+")
 ORDER = "list_position(" + str(list(LABELS)) + ", score)"
 QUERIES = {
     "scores": f"""
@@ -90,14 +92,20 @@ def read_headlines(connection: duckdb.DuckDBPyConnection, run_id: str) -> Headli
     return Headlines(**{name: _rows(connection, query, run_id) for name, query in QUERIES.items()})
 
 
-def as_text(headlines: Headlines) -> Iterator[str]:
-    """Lay out the headlines of one run, agent by agent."""
+def as_text(headlines: Headlines, *, run_id: str, sql: str) -> Iterator[str]:
+    """Lay out the headlines of one run, agent by agent, and how to see what they count."""
     agents = headlines.agents()
     for agent in agents[:SHOWN_AGENTS]:
         yield from _agent_text(agent, headlines.of(agent))
+    run = f"run_id = '{run_id}'" if PLAIN.fullmatch(run_id) else "true"
     if len(agents) > SHOWN_AGENTS:
         more = counted_noun(len(agents) - SHOWN_AGENTS, "more agent")
-        yield f'  … and {more}: spotter sql "select * from agent_scores"'
+        yield f'  … and {more}: {sql} "select * from agent_scores where {run}"'
+        yield ""
+    if headlines.bands:
+        yield "  Which tasks to train on, and which rollouts to look at:"
+        yield f'    {sql} "select * from task_bands where {run} order by learnability desc"'
+        yield f'    {sql} "select * from rollout_health where {run} and finding_count > 0"'
         yield ""
 
 
@@ -133,6 +141,7 @@ def _agent_text(agent: str, mine: Headlines) -> Iterator[str]:
     overall = [row for row in mine.scores if row["slice_by"] == "all"]
     yield f"  {label(agent)}"
     yield from _scores_text(overall)
+    yield from _more_text(overall)
     yield from _slices_text([row for row in mine.scores if row["slice_by"] != "all"])
     yield from _reliability_text(mine)
     yield from _bands_text(mine.bands)
@@ -156,6 +165,24 @@ def _scores_text(scores: list[Row]) -> Iterator[str]:
             f"  {_interval(row):16}  {_number(row['std_error']):>9}"
             f"  {_number(row['rerun_std_error']):>11}  {row['task_count']:5}"
         )
+
+
+def _more_text(scores: list[Row]) -> Iterator[str]:
+    """Say what would make the mean reward surer, and whether its tasks have unequal repeats."""
+    for row in scores:
+        if row["score"] != "mean_reward":
+            continue
+        if row["std_error_double_repeats"] is not None:
+            tasks, repeats = row["std_error_double_tasks"], row["std_error_double_repeats"]
+            yield (
+                f"    more data      std error {_number(tasks)} with twice the tasks,"
+                f" {_number(repeats)} with twice the repeats"
+            )
+        if _number(row["value"]) != _number(row["rollout_value"]):
+            yield (
+                f"    unequal        tasks have unequal numbers of rollouts: over rollouts the mean"
+                f" is {_number(row['rollout_value'])}"
+            )
 
 
 def _slices_text(scores: list[Row]) -> Iterator[str]:

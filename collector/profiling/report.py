@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,10 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
         f" {counts['partial_task_count']} partial, {counts['dropped_task_count']} dropped"
     )
     yield from _agents_text(outcome.agents[run.run_id])
-    yield from headlines.as_text(outcome.headlines[run.run_id])
+    sql = "spotter sql"
+    if outcome.warehouse != Path("warehouse.duckdb").absolute():
+        sql += f" -w {shlex.quote(_short(outcome.warehouse))}"
+    yield from headlines.as_text(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
     yield f"Profile      {_short(run.profiling)}"
     yield f"Agents       {_short(run.agents)}"
     yield ""

@@ -12,6 +12,10 @@
     set variable spotter_pass_threshold = {{ var('pass_threshold') | float }}::double;
     set variable spotter_answer_field = {{ quoted(var('answer_field')) }};
     {%- set fields = [var('slice_by')] if var('slice_by') is string else var('slice_by') or [] %}
+    {%- set fields = fields | unique | list %}
+    {%- if 'all' in fields or '' in fields -%}
+        {{ exceptions.raise_compiler_error('slice_by: name fields of the inputs or rollouts') }}
+    {%- endif %}
     set variable spotter_slice_by = [
         {%- for field in fields %}{{ quoted(field) }}{{ ', ' if not loop.last }}{% endfor -%}
     ]::varchar[];

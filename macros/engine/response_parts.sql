@@ -15,7 +15,10 @@
             "name": "VARCHAR",
             "arguments": "VARCHAR",
             "input": "VARCHAR",
-            "action": "VARCHAR"
+            "action": "VARCHAR",
+            "code": "VARCHAR",
+            "queries": "VARCHAR",
+            "summary": "VARCHAR"
         }]
     }')
 {% endmacro %}

@@ -15,7 +15,8 @@ attempts as (
         failures.failure_class,
         failures.is_terminal,
         coalesce(expected.agent_name, failures.agent_name, '(unknown)') as agent_name,
-        coalesce(expected.is_completed, false) as is_completed
+        coalesce(expected.is_completed, false) as is_completed,
+        coalesce(not expected.is_completed, false) as is_lost
     from failures
     left join {{ ref('int_expected_rollouts') }} as expected
         on {{ same_key('failures', 'expected', key) }}

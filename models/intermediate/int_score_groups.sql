@@ -5,6 +5,7 @@ grouped as (
         slice_key,
         score,
         k,
+        is_share,
         count(*) as task_count,
         {{ integer('sum(rollout_count)') }} as rollout_count,
         count(variance) as repeated_task_count,
@@ -15,7 +16,8 @@ grouped as (
     group by
         slice_key,
         score,
-        k
+        k,
+        is_share
 ),
 
 measured as (
@@ -23,7 +25,9 @@ measured as (
         slice_key,
         score,
         k,
+        is_share,
         task_count,
+        repeated_task_count,
         rollout_count,
         {{ list_field('tasks', 'value') }} as task_values,
         {{ list_mean(list_field('tasks', 'value')) }} as value,
@@ -46,12 +50,17 @@ described as (
         slice_key,
         score,
         k,
+        is_share,
         task_count,
         rollout_count,
         task_values,
         value,
         rollout_value,
-        {{ finite('noise_sum') }} as noise_sum
+        -- no noise where it was seen says little about where it could not be seen
+        case
+            when noise_sum > 0 or repeated_task_count = task_count
+                then {{ finite('noise_sum') }}
+        end as noise_sum
     from measured
 )
 

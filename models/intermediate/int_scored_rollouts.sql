@@ -19,6 +19,7 @@ answering_agents as (
 scored as (
     select
         tasks.task_key,
+        rollouts.rollout_index,
         row_number() over (
             partition by tasks.task_key order by rollouts.rollout_index
         ) as place,

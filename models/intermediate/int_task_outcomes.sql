@@ -40,7 +40,11 @@ outcomes as (
         center as reward_mean,
         {{ list_min('rewards') }} as reward_min,
         {{ list_max('rewards') }} as reward_max,
-        {{ list_std('rewards', 'center') }} as reward_std,
+        case
+            when {{ differ(list_min('rewards'), list_max('rewards')) }}
+                then {{ list_std('rewards', 'center') }}
+            when rollout_count > 1 then 0.0
+        end as reward_std,
         {{ finite(list_mean(without_nulls('tokens'))) }} as output_tokens_mean
     from centered
 )

@@ -5,7 +5,10 @@ tasks as (
         slices.slice_key,
         outcomes.*,
         last_places.majority,
-        max(outcomes.rollout_count) over (partition by slices.slice_key) as highest_k
+        max(outcomes.rollout_count) over (partition by slices.slice_key) as highest_k,
+        min(outcomes.reward_min) over (partition by slices.slice_key) >= 0
+        and max(outcomes.reward_max) over (partition by slices.slice_key) <= 1
+            as is_unit_reward
     from {{ ref('int_task_slices') }} as slices
     inner join {{ ref('int_task_outcomes') }} as outcomes
         on slices.task_key = outcomes.task_key
@@ -53,6 +56,7 @@ described as (
         task_key,
         score,
         rollout_count,
+        is_unit_reward or score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,
         case when k_value is not null then highest_k end as k,
         cast(coalesce(mean_value, k_value) as double) as value,
         variance,

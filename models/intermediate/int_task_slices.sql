@@ -1,33 +1,32 @@
 with
 
--- what the input says; the first scored rollout only where the input says nothing
 first_rollouts as (
     select
         tasks.run_id,
         tasks.agent_name,
-        tasks.task_index,
         tasks.task_key,
-        scored.slice_values
+        scored.slice_values,
+        inputs.slice_values as input_slice_values
     from {{ ref('int_scored_rollouts') }} as scored
     inner join {{ ref('int_task_keys') }} as tasks
         on scored.task_key = tasks.task_key
+    inner join {{ ref('stg_inputs') }} as inputs
+        on {{ same_key('tasks', 'inputs', ['run_id', 'task_index']) }}
+        and scored.rollout_index = inputs.rollout_index
     where scored.place = 1
 ),
 
 inputs as (
     select
-        run_id,
-        task_index,
-        {{ unnest_entries('slice_values') }}
-    from {{ ref('stg_inputs') }}
-    where slice_values is not null
+        task_key,
+        {{ unnest_entries('input_slice_values') }}
+    from first_rollouts
 ),
 
 fields as (
     select
         run_id,
         agent_name,
-        task_index,
         task_key,
         {{ unnest_entries('slice_values') }}
     from first_rollouts
@@ -47,10 +46,11 @@ slices as (
         fields.agent_name,
         fields.task_key,
         fields.slice_by,
+        -- what the input says; the rollout only where the input says nothing
         coalesce(inputs.slice_value, fields.slice_value, '(none)') as slice_value
     from fields
     left join inputs
-        on {{ same_key('fields', 'inputs', ['run_id', 'task_index', 'slice_by']) }}
+        on {{ same_key('fields', 'inputs', ['task_key', 'slice_by']) }}
 ),
 
 -- one number for four columns: what follows groups and joins by it

@@ -26,7 +26,7 @@ failures as (
         task_index,
         rollout_index,
         agent_name,
-        coalesce(failure_class, '(unknown)') as failure_class,
+        coalesce(nullif(failure_class, ''), '(unknown)') as failure_class,
         coalesce({{ entry_number('is_terminal') }} = 1, false) as is_terminal,
         task_index is not null and rollout_index is not null as is_readable
     from lines

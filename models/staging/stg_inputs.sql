@@ -45,10 +45,7 @@ inputs as (
             when first_completed.run_id is not null
                 then {{ json_without(entries, indices) }}
         end as sample,
-        case
-            when first_completed.run_id is not null
-                then {{ slice_values('lines.fields') }}
-        end as slice_values,
+        {{ slice_values('lines.fields') }} as slice_values,
         lines.task_index is not null
         and lines.rollout_index is not null
         and not case

@@ -105,7 +105,7 @@ def test_tasks_of_equal_pass_at_k_have_no_interval(agent: str, levelled: Profile
 def resampled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
     rng = random.Random(8)
     agents: dict[str, list[list[float]]] = {
-        f"tasks_{count}": [[rng.random()] for _ in range(count)]
+        f"tasks_{count}": [[2 * rng.random()] for _ in range(count)]
         for count in (1, 2, 100, 201, 202, 299, 300, 301)
     }
     for place in range(10):

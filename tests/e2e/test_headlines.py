@@ -173,6 +173,28 @@ def test_what_failures_could_make_of_the_mean_is_shown(mixed: Printed) -> None:
     assert not any("without a reward" in line for line in mixed.block("agent_b"))
 
 
+def test_what_more_data_would_bring_is_shown(mixed: Printed) -> None:
+    assert any("more data" in line for line in mixed.lines)
+    for agent in mixed.data["agents"]:
+        (row,) = (
+            row
+            for row in agent["scores"]
+            if row["score"] == "mean_reward" and row["slice_by"] == "all"
+        )
+        shown = [line for line in mixed.block(agent["agent_name"]) if "more data" in line]
+        expected = [row["std_error_double_tasks"], row["std_error_double_repeats"]]
+        assert [NUMBER.findall(line) for line in shown] == (
+            [[f"{value:.4f}" for value in expected]] if expected[1] is not None else []
+        )
+
+
+def test_the_queries_that_are_shown_can_be_asked(mixed: Printed) -> None:
+    shown = [line.split('"')[1] for line in mixed.lines if '"select' in line]
+    assert len(shown) == 2
+    for query in shown:
+        assert mixed.run.query(query)
+
+
 def test_bands_are_counted(mixed: Printed) -> None:
     line = mixed.line("agent_b", "tasks")
     assert "1 learnable, 1 solved, 1 unsolved; rewards differ in 1 of 3" in line

@@ -83,9 +83,17 @@ SAME_OUTPUT = {
         response(says("a", id="5"), calls("{}", id="6", call_id="7"), id="8"),
     ),
     "other_usage": (response(says("a")), response(says("a"), usage={"output_tokens": 9})),
-    "other_reasoning": (response(thinks("x"), says("a")), response(thinks("y"), says("a"))),
 }
 OTHER_OUTPUT = {
+    "other_reasoning": (response(thinks("x"), says("a")), response(thinks("y"), says("a"))),
+    "unknown_items": (
+        response({"type": "patch_call", "operation": "x"}),
+        response({"type": "patch_call", "operation": "y"}),
+    ),
+    "other_code": (
+        response({"type": "code_interpreter_call", "code": "1"}),
+        response({"type": "code_interpreter_call", "code": "2"}),
+    ),
     "other_arguments": (
         response(says("a"), calls('{"x":1}')),
         response(says("a"), calls('{"x":2}')),

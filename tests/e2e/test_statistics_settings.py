@@ -35,6 +35,20 @@ def test_a_slice_that_is_asked_for_twice_is_there_once(tmp_path: Path) -> None:
     assert found == [("all", "all", 1, 3), ("category", "x", 1, 3)]
 
 
+def test_each_agent_of_a_task_has_the_slice_of_its_own_input(tmp_path: Path) -> None:
+    rows = [
+        key(0, index, reward=1, category=f"of_{agent}", agent_ref={"name": agent})
+        for index, agent in enumerate("aabb")
+    ]
+    bare = [{name: row[name] for name in row if name != "category"} for row in rows]
+    run = write_run(tmp_path, bare, inputs=rows)
+    profiled(run, "--slice-by", "category")
+    assert run.query(
+        "select agent_name, slice_value, task_count from pass_at_k"
+        " where slice_by = 'category' and k = 1 order by all"
+    ) == [("a", "of_a", 1), ("b", "of_b", 1)]
+
+
 # --- as overrides
 
 

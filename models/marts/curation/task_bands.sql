@@ -10,7 +10,8 @@ rated as (
         expected.task_id,
         coalesce(outcomes.rollout_count, 0) as rollout_count,
         coalesce(outcomes.pass_count, 0) as pass_count,
-        coalesce(outcomes.reward_min < outcomes.reward_max, false) as is_informative,
+        coalesce({{ differ('outcomes.reward_min', 'outcomes.reward_max') }}, false)
+            as is_informative,
         {{ finite('outcomes.reward_mean') }} as reward_mean,
         {{ finite('outcomes.reward_std') }} as reward_std,
         outcomes.output_tokens_mean

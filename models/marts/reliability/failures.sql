@@ -8,6 +8,7 @@ rollouts as (
         task_index,
         rollout_index,
         is_completed,
+        is_lost,
         count(*) as attempt_count,
         count(case when is_terminal then 1 end) as terminal_attempt_count
     from {{ ref('int_failed_attempts') }}
@@ -17,7 +18,8 @@ rollouts as (
         failure_class,
         task_index,
         rollout_index,
-        is_completed
+        is_completed,
+        is_lost
 ),
 
 classes as (
@@ -29,7 +31,7 @@ classes as (
         {{ integer('sum(terminal_attempt_count)') }} as terminal_attempt_count,
         count(*) as rollout_count,
         count(case when is_completed then 1 end) as recovered_rollout_count,
-        count(case when not is_completed then 1 end) as lost_rollout_count
+        count(case when is_lost then 1 end) as lost_rollout_count
     from rollouts
     group by
         run_id,

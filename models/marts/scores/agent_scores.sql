@@ -11,7 +11,6 @@ spread as (
         slices.slice_by,
         slices.slice_value,
         groups.*,
-        groups.score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,
         {{ mean_std_error('groups.task_values', 'groups.value') }} as std_error,
         sqrt(groups.noise_sum) / groups.task_count as rerun_std_error,
         {{ t_quantile('quantiles.quantile', '(groups.task_count - 1)') }} as t,
@@ -37,6 +36,13 @@ parted as (
             when std_error * noise_sum is not null then 0.0
         end as between_task_variance
     from spread
+),
+
+doubled as (
+    select
+        *,
+        between_task_variance + noise_sum / task_count / 2 as doubled_variance
+    from parted
 ),
 
 described as (
@@ -65,12 +71,13 @@ described as (
         end as rerun_ratio,
         {{ finite('sqrt(between_task_variance)') }} as between_task_std,
         std_error / sqrt(2) as std_error_double_tasks,
-        {{ finite(
-            'sqrt((between_task_variance + noise_sum / task_count / 2) / task_count)'
-        ) }} as std_error_double_repeats,
+        case
+            when doubled_variance is not null
+                then least(std_error, sqrt(doubled_variance / task_count))
+        end as std_error_double_repeats,
         bootstrap_low,
         bootstrap_high
-    from parted
+    from doubled
 )
 
 select * from described
