@@ -176,16 +176,14 @@ def test_what_failures_could_make_of_the_mean_is_shown(mixed: Printed) -> None:
 def test_what_more_data_would_bring_is_shown(mixed: Printed) -> None:
     assert any("more data" in line for line in mixed.lines)
     for agent in mixed.data["agents"]:
-        (row,) = (
-            row
-            for row in agent["scores"]
-            if row["score"] == "mean_reward" and row["slice_by"] == "all"
-        )
         shown = [line for line in mixed.block(agent["agent_name"]) if "more data" in line]
-        expected = [row["std_error_double_tasks"], row["std_error_double_repeats"]]
-        assert [NUMBER.findall(line) for line in shown] == (
-            [[f"{value:.4f}" for value in expected]] if expected[1] is not None else []
-        )
+        assert [NUMBER.findall(line) for line in shown] == [
+            [f"{row['std_error_double_tasks']:.4f}", f"{row['std_error_double_repeats']:.4f}"]
+            for row in agent["scores"]
+            if row["score"] == "mean_reward"
+            and row["slice_by"] == "all"
+            and row["std_error_double_repeats"] is not None
+        ]
 
 
 def test_the_queries_that_are_shown_can_be_asked(mixed: Printed) -> None:
