@@ -81,19 +81,3 @@
     from (select unnest(getvariable('spotter_runs')) as run)
     where run.inputs_file not in (select file from glob(getvariable('spotter_inputs_files')));
 {% endmacro %}
-
-{% macro glob_escaped(path) -%}
-    regexp_replace({{ path }}, '([*?\[])', '[\1]', 'g')
-{%- endmacro %}
-
-{# A literal. dbt renders what a hook returns once more, so no brace of the text may be left in it. #}
-{% macro quoted(text) -%}
-    ('{{ text | string | replace("'", "''") | replace("{", "' || chr(123) || '") }}')
-{%- endmacro %}
-
-{% macro absolute(path) -%}
-    case
-        when starts_with({{ path }}, '/') then {{ path }}
-        else {{ quoted(env_var('PWD', '')) }} || '/' || {{ path }}
-    end
-{%- endmacro %}
