@@ -12,7 +12,7 @@ demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 
 test: $(INSTALLED) lint  ## lint, then run every test
 	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
 	$(BIN)/ruff format --check .

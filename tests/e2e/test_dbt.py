@@ -55,16 +55,27 @@ def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
 
 
 def test_builds_the_same_warehouse_as_the_command(workspace: Path) -> None:
-    """All golden cases that can be profiled, found by one glob, twice."""
+    """All golden cases that can be profiled and a run with failures, found by one glob, twice."""
     for case in GOLDEN.iterdir():
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
         if "error" not in expected["partial"]:
             (workspace / case.name).mkdir()
             for path in case.glob("*.jsonl"):
                 (workspace / case.name / path.name).write_bytes(path.read_bytes())
-    result = run_profile(workspace, "--allow-partial", cwd=workspace)
+    rows = [
+        key(task, index, reward=index / 3, category=f"c{task % 2}", extracted_answer=index % 2)
+        for task in range(4)
+        for index in range(4)
+    ]
+    failed = write_run(workspace / "failed", rows[1:], inputs=rows, name="rollouts")
+    write_lines(failed.failures, [key(0, 0, _ng_failure_class="timeout")])
+    options = ("--allow-partial", "--slice-by", "category", "--pass-threshold", "0.5")
+    result = run_profile(workspace, *options, cwd=workspace)
     assert result.returncode == 0, result.stderr
-    pattern = {"rollouts": f"{workspace}/*/*.jsonl", "allow_partial_rollouts": True}
+    pattern = {
+        **{"rollouts": f"{workspace}/*/*.jsonl", "allow_partial_rollouts": True},
+        **{"slice_by": "category", "pass_threshold": 0.5},
+    }
     for _ in range(2):
         built = dbt(workspace, "build", variables=pattern)
         assert built.returncode == 0, built.stdout
