@@ -19,7 +19,7 @@ from pathlib import Path
 from unittest import mock
 
 from generate import generate
-from profile_speed import REPEATS
+from profile_speed import LARGE, REPEATS
 
 from collector import artifacts
 from collector.profiling import profile as profiling
@@ -96,7 +96,7 @@ def compare(size: int, folder: Path, rounds: int, slice_by: list[str]) -> None:
     plain, full = min(took["without"]), min(took["with"])
     print(
         f"{size:>9,} rollouts: {plain:.2f} s without, {full:.2f} s with statistics:"
-        f" {full / plain - 1:+.0%} (goal below {GOAL:+.0%})"
+        f" {full / plain - 1:+.0%}" + (f" (goal below {GOAL:+.0%})" if size >= LARGE else "")
     )
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 
 from collector.profiling.plan import WAREHOUSE
+from collector.profiling.warehouse import Row, fetch_rows
 from collector.terminal import counted_noun, label
 
-Row = dict[str, Any]
 SHOWN_AGENTS = 10
 SHOWN_SLICES = 20
 SHOWN_CLASSES = 5
@@ -89,7 +88,9 @@ class Headlines:
 
 def read_headlines(connection: duckdb.DuckDBPyConnection, run_id: str) -> Headlines:
     """Read the headlines of one run."""
-    return Headlines(**{name: _rows(connection, query, run_id) for name, query in QUERIES.items()})
+    return Headlines(
+        **{name: fetch_rows(connection, query, run_id) for name, query in QUERIES.items()}
+    )
 
 
 def as_text(headlines: Headlines, *, run_id: str, sql: str) -> Iterator[str]:
@@ -232,9 +233,9 @@ def _bands_text(bands: list[Row]) -> Iterator[str]:
 
 def _health_text(health: list[Row]) -> Iterator[str]:
     for row in health:
-        found = [f"{row[flag]:,} {text}" for flag, text in FINDINGS.items() if row[flag]]
-        for text in found:
-            yield f"    look at        {text}"
+        for flag, text in FINDINGS.items():
+            if row[flag]:
+                yield f"    look at        {row[flag]:,} {text}"
 
 
 def _interval(row: Row) -> str:
@@ -247,9 +248,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.4f}" if abs(value) < 1e6 else f"{value:.4g}"
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, run_id: str) -> list[Row]:
-    result = connection.execute(query, [run_id])
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -23,8 +22,7 @@ from collector.profiling import publish, warehouse
 from collector.profiling.batch import Batch, Problem, Statistics, open_scratch
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.plan import WAREHOUSE, Plan, cache_dir, load_plan
-
-Row = dict[str, Any]
+from collector.profiling.warehouse import Row, fetch_rows
 
 
 @dataclass(frozen=True)
@@ -144,12 +142,12 @@ def _outcome(
     connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings, *, is_new: bool
 ) -> Outcome:
     ids = [run.run_id for run in runs]
-    completion = _rows(
+    completion = fetch_rows(
         connection,
         f"select * from {WAREHOUSE}.main.runs where list_contains(?, run_id)",
         ids,
     )
-    agents = _rows(
+    agents = fetch_rows(
         connection,
         f"select * from {WAREHOUSE}.main.agent_metrics"
         " where list_contains(?, run_id) order by run_id, agent_name, metric",
@@ -163,12 +161,6 @@ def _outcome(
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
     )
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, ids: list[str]) -> list[Row]:
-    result = connection.execute(query, [ids])
-    names = [column[0] for column in result.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 @contextlib.contextmanager

@@ -6,13 +6,14 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 
 from collector.errors import FileError, InvariantError, UsageError
 from collector.profiling.plan import SCRATCH, WAREHOUSE, Column, Model, Plan
 
+Row = dict[str, Any]
 T = TypeVar("T")
 LOCK_TIMEOUT_S = 300.0
 MAGIC = b"DUCK"
@@ -102,6 +103,15 @@ def build_marts(
             _replace_rows(connection, model)
         else:
             connection.execute(f"create or replace view {model.relation} as {model.sql}")
+
+
+def fetch_rows(
+    connection: duckdb.DuckDBPyConnection, query: str, parameter: str | list[str]
+) -> list[Row]:
+    """Run a query with one parameter and return its rows by column."""
+    result = connection.execute(query, [parameter])
+    names = [column[0] for column in result.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def run_checks(

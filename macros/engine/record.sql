@@ -5,6 +5,6 @@
 
 {% macro duckdb__record(columns) %}
     struct_pack(
-        {%- for column in columns %}{{ column.split('.') | last }} := {{ column }}{{ ', ' if not loop.last }}{% endfor -%}
+        {%- for column in columns %}{{ column }} := {{ column }}{{ ', ' if not loop.last }}{% endfor -%}
     )
 {% endmacro %}

@@ -1,6 +1,6 @@
 {# A bound of the 95 % interval of a mean over tasks; sign is '-' or '+'. A share stays between 0 and 1. #}
 {% macro interval_bound(value, std_error, task_count, t, is_share, sign) -%}
-    {%- set z_squared = 3.841458820694124 -%}
+    {%- set z_squared = normal_quantile() ** 2 -%}
     {%- set bound = value ~ ' ' ~ sign ~ ' ' ~ t ~ ' * ' ~ std_error -%}
     case
         when {{ task_count }} < 2 then null

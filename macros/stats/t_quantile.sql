@@ -1,6 +1,6 @@
 {# The 97.5 % quantile of Student's t: looked up, and beyond the table by its expansion around the normal's. #}
 {% macro t_quantile(found, degrees) -%}
-    {%- set z = 1.959963984540054 -%}
+    {%- set z = normal_quantile() -%}
     coalesce(
         {{ found }},
         {{ z }} + {{ (z ** 3 + z) / 4 }} / {{ degrees }}

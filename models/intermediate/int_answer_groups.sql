@@ -8,7 +8,8 @@ answers as (
         task_index,
         answer,
         count(*) as rollout_count,
-        coalesce(min(reward) < max(reward), false) as has_several_rewards
+        coalesce({{ differ('min(reward)', 'max(reward)') }}, false)
+            as has_several_rewards
     from {{ ref('int_rollouts_matched') }}
     where answer is not null
     group by
