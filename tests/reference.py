@@ -226,6 +226,18 @@ def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
     return columns
 
 
+def task_slices(
+    slices: Mapping[tuple[Any, ...], Tasks], fields: Sequence[str]
+) -> dict[tuple[Any, ...], Figures]:
+    """The rows of a run, by task, agent and field, from the tasks of every agent and slice."""
+    return {
+        (task[0].task, agent, field): {"slice_value": value, "slice_by_index": fields.index(field)}
+        for (agent, field, value), tasks in slices.items()
+        for task in tasks
+        if field != "all"
+    }
+
+
 def task_band(task: Task, threshold: float) -> Figures:
     """The row of a task with all its completed rollouts."""
     counted = scored(task)

@@ -12,6 +12,7 @@ tasks as (
         task_index,
         count(*) as expected_num_rollouts,
         max(task_id) as task_id,
+        max(prompt) as prompt,
         max(sample) as sample
     from inputs
     group by

@@ -1,6 +1,6 @@
 {%- set indices = ['_ng_task_index', '_ng_rollout_index'] -%}
 {%- set entries = map_entries('lines.fields') -%}
-{%- set params = json_entries(map_field('lines.fields', 'responses_create_params')) -%}
+{%- set params = map_field('lines.fields', 'responses_create_params') -%}
 with
 
 runs as (
@@ -39,8 +39,12 @@ inputs as (
         {{ json_text_field('lines.agent_ref', 'name') }} as agent_name,
         case
             when first_completed.run_id is not null
-                then {{ content_hash(entries, params) }}
+                then {{ content_hash(entries, json_entries(params)) }}
         end as task_id,
+        case
+            when first_completed.run_id is not null
+                then {{ prompt_text(params) }}
+        end as prompt,
         case
             when first_completed.run_id is not null
                 then {{ json_without(entries, indices) }}
@@ -67,6 +71,7 @@ checked as (
         rollout_index,
         agent_name,
         task_id,
+        prompt,
         sample,
         slice_values,
         has_clear_keys and not {{ has_non_finite('sample') }} as is_readable

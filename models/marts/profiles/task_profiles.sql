@@ -45,6 +45,7 @@ profiles as (
         metrics.input_tokens_mean,
         metrics.output_tokens_mean,
         metrics.total_tokens_mean,
+        tasks.prompt,
         tasks.sample
     from tasks
     inner join rollouts

@@ -61,6 +61,7 @@ described as (
         completed_rollout_count + failed_attempt_count as attempt_count,
         clean_rollout_count,
         clean_rollout_count / divisor as clean_ratio,
+        100.0 * completed_rollout_count / divisor as completion_pct,
         recovered_rollout_count,
         lost_rollout_count,
         missing_rollout_count - lost_rollout_count as unattempted_rollout_count,
