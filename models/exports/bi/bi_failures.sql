@@ -1,0 +1,7 @@
+with
+
+failures as (
+    select * from {{ ref('failures') }}
+)
+
+select * from failures

@@ -1,0 +1,7 @@
+with
+
+reward_histograms as (
+    select * from {{ ref('reward_histograms') }}
+)
+
+select * from reward_histograms

@@ -1,0 +1,26 @@
+with
+
+runs as (
+    select
+        run_id,
+        rollouts_path,
+        inputs_path,
+        is_partial_allowed,
+        pass_threshold,
+        answer_field,
+        slice_by,
+        expected_rollout_count,
+        completed_rollout_count,
+        missing_rollout_count,
+        failed_attempt_count,
+        completion_pct,
+        task_count,
+        complete_task_count,
+        partial_task_count,
+        dropped_task_count,
+        skipped_value_count,
+        {{ as_utc('profiled_at') }} as profiled_at
+    from {{ ref('runs') }}
+)
+
+select * from runs

@@ -1,0 +1,22 @@
+with
+
+agents as (
+    select * from {{ ref('agent_reliability') }}
+),
+
+runs as (
+    select * from {{ ref('runs') }}
+),
+
+described as (
+    select
+        agents.run_id,
+        agents.agent_name,
+        runs.profiled_at,
+        agents.expected_rollout_count,
+        agents.clean_rollout_count
+    from agents
+    inner join runs on agents.run_id = runs.run_id
+)
+
+select * from described

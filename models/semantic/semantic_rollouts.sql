@@ -1,0 +1,26 @@
+with
+
+rollouts as (
+    select * from {{ ref('rollout_infos') }}
+),
+
+tasks as (
+    select * from {{ ref('semantic_tasks') }}
+),
+
+described as (
+    select
+        rollouts.run_id,
+        rollouts.task_index,
+        rollouts.rollout_index,
+        rollouts.agent_name,
+        tasks.agent_task_id,
+        tasks.profiled_at,
+        rollouts.output_tokens,
+        rollouts.total_tokens
+    from rollouts
+    inner join tasks
+        on {{ same_key('rollouts', 'tasks', ['run_id', 'task_index', 'agent_name']) }}
+)
+
+select * from described
