@@ -1,0 +1,71 @@
+"""The viewer as a web application: its pages, and what happens when something is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from collector.errors import BusyError, SpotterError
+from collector.viewer.context import Viewer
+from collector.viewer.links import address
+from collector.viewer.pages import compare, rollout, rollouts, run, runs, sql, task, tasks
+from collector.viewer.render import problem
+from collector.viewer.serving.guard import Guard
+
+STATIC = Path(__file__).parent / "static"
+PAGES = (runs, compare, run, tasks, task, rollouts, rollout, sql)
+
+
+def make_app(viewer: Viewer, guard: Guard) -> Starlette:
+    """Build the application; nothing is served that the guard has not seen."""
+    app = Starlette(
+        routes=[
+            *(route for module in PAGES for route in module.ROUTES),
+            Mount("/static", StaticFiles(directory=STATIC)),
+            # what a browser asks for beside a page that is no HTML
+            Route("/favicon.ico", _icon),
+        ],
+        exception_handlers={
+            HTTPException: _http_problem,
+            SpotterError: _file_problem,
+            duckdb.Error: _query_problem,
+            RecursionError: _too_deep,
+        },
+        middleware=guard.middleware(),
+    )
+    app.state.viewer = viewer
+    return app
+
+
+async def _icon(_: Request) -> Response:
+    return FileResponse(STATIC / "icon.svg", media_type="image/svg+xml")
+
+
+async def _http_problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    title = "Not found" if error.status_code == 404 else "This cannot be shown"
+    return problem(title, error.detail, status=error.status_code)
+
+
+async def _file_problem(_: Request, error: Exception) -> Response:
+    if isinstance(error, BusyError):
+        message = "The warehouse is being written to. This page tries again by itself."
+        return problem("One moment", message, status=503, reload_seconds=2)
+    return problem("This cannot be shown", str(error), status=500)
+
+
+async def _too_deep(request: Request, _: Exception) -> Response:
+    raw = address("/rollout/raw", **request.query_params)
+    message = "The rollout is nested too deeply to be shown."
+    return problem("This cannot be shown", message, status=500, raw=raw)
+
+
+async def _query_problem(_: Request, error: Exception) -> Response:
+    return problem("The warehouse cannot be read", str(error).splitlines()[0], status=500)

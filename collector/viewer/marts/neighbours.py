@@ -1,0 +1,78 @@
+"""What comes before and after a rollout: other attempts at its task, other tasks of the list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from collector.profiling.warehouse import Row
+from collector.viewer.marts.listing import FILTER
+from collector.viewer.marts.store import Query, Reader
+from collector.viewer.pages.tasks import SOURCE
+
+ATTEMPTS = """
+    select
+        max(rollout_index) filter (rollout_index < $rollout) as previous_rollout,
+        min(rollout_index) filter (rollout_index > $rollout) as next_rollout,
+        count(*) filter (rollout_index <= $rollout) as place,
+        count(*) as rollout_count
+    from rollout_infos
+    where run_id = $run and task_index = $task
+"""
+# a list may show a task once for each of its agents
+TASKS = """
+    with listed as (
+        select
+            task_index, agent_name,
+            lag({{task: task_index, agent: agent_name}}) over listing as previous,
+            lead({{task: task_index, agent: agent_name}}) over listing as following,
+            row_number() over listing as place,
+            count(*) over () as task_count
+        from ({rows})
+        where {where}
+        window listing as (order by {order})
+    )
+    select
+        listed.place, listed.task_count,
+        listed.previous.task as previous_task,
+        listed.following.task as next_task,
+        (
+            select min(rollout_index) from rollout_infos
+            where run_id = $run and task_index = listed.previous.task
+                and agent_name is not distinct from listed.previous.agent
+        ) as previous_rollout,
+        (
+            select min(rollout_index) from rollout_infos
+            where run_id = $run and task_index = listed.following.task
+                and agent_name is not distinct from listed.following.agent
+        ) as next_rollout
+    from listed
+    where listed.task_index = $task and ($agent is null or listed.agent_name = $agent)
+    order by listed.place
+    limit 1
+"""
+
+
+def kept_state(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the state of the list of tasks that an address carries along."""
+    return {
+        name: value
+        for name, value in given.items()
+        if name in ("q", "sort") or name.startswith(FILTER)
+    }
+
+
+def read_attempts(reader: Reader, values: Row) -> Row:
+    """Return the rollouts of a task that are before and after one."""
+    found = reader.row(Query(ATTEMPTS, values))
+    assert found is not None
+    return found
+
+
+def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
+    """Return the tasks before and after one in the list; nothing if the list is without it."""
+    listed = SOURCE.state(state)
+    where, found, problems = SOURCE.where(listed)
+    query = TASKS.format(
+        rows=SOURCE.rows, where="true" if problems else where, order=SOURCE.order(listed)
+    )
+    return reader.row(Query(query, {**values, **({} if problems else found)}))

@@ -1,0 +1,261 @@
+"""What the marts say of one run and one of its agents: the figures and charts of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from collector.profiling.headlines import FINDINGS, LABELS, ORDER
+from collector.profiling.warehouse import Row
+from collector.viewer.links import Links
+from collector.viewer.marts import queries
+from collector.viewer.marts.charts import Chart, Series
+from collector.viewer.marts.listing import Listing
+from collector.viewer.marts.store import Query, Reader
+from collector.viewer.text import number
+
+POINTS = 2000
+RANKS = 400
+RATES_NOTE = "The whiskers, or the shade over many tasks, are 95 % intervals."
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows with the query they come from."""
+
+    rows: list[Row]
+    query: Query
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A run as its page shows it."""
+
+    run: Row
+    agents: list[str]
+    agent: str
+    scores: Block
+    reliability: Block
+    bands: Block
+    failures: Block
+    health: Block
+    length: Block
+    charts: list[Chart]
+    slices: list[Chart]
+
+    @property
+    def task_count(self) -> int:
+        """Return how many tasks of the agent have a reward."""
+        return max((row["task_count"] for row in self.scores.rows), default=0)
+
+
+def read_run(reader: Reader, run_id: str) -> Row | None:
+    """Return the row of a run."""
+    return reader.row(Query(queries.RUN, {"run": run_id}))
+
+
+def read_agents(reader: Reader, run_id: str) -> list[str]:
+    """Return the agents of a run in order."""
+    query = "select agent_name from agent_reliability where run_id = $run order by agent_name"
+    return [row["agent_name"] for row in reader.rows(Query(query, {"run": run_id}))]
+
+
+def agents_apart(reader: Reader, run: Row, listing: Listing) -> Listing:
+    """Leave the agent out of a table, unless there are several or it is filtered by."""
+    has_agents = len(read_agents(reader, run["run_id"])) > 1
+    is_needed = has_agents or "agent_name" in listing.state.filters
+    return listing if is_needed else listing.without("agent_name")
+
+
+def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> Overview:
+    """Read everything the page of a run shows of one of its agents."""
+    agents = read_agents(reader, run["run_id"])
+    chosen = agent if agent in agents else next(iter(agents), "")
+    values = {"run": run["run_id"], "agent": chosen}
+
+    def block(sql: str) -> Block:
+        query = Query(sql, values)
+        return Block(reader.rows(query), query)
+
+    length = block(queries.LENGTH)
+    charts = [
+        _histogram(reader, values),
+        _pass_rates(reader, values, links),
+        _attempts(reader, values),
+        _lengths(
+            reader, values, links, total=length.rows[0]["rollout_count"] if length.rows else 0
+        ),
+    ]
+    return Overview(
+        run=run,
+        agents=agents,
+        agent=chosen,
+        scores=block(queries.SCORES.format(order=ORDER)),
+        reliability=block(queries.RELIABILITY),
+        bands=block(queries.BANDS),
+        failures=block(queries.FAILURES),
+        health=Block(_findings(block(queries.HEALTH).rows), Query(queries.HEALTH, values)),
+        length=length,
+        # a curve of one attempt says no more than the scores
+        charts=[chart for chart in charts if chart.x and (chart.name != "attempts" or chart.x[1:])],
+        slices=_slices(reader, values),
+    )
+
+
+def score_label(row: Row) -> str:
+    """Name a score as people do."""
+    return str(LABELS.get(row["score"]) or row["score"]).format(k=row["k"])
+
+
+def _findings(rows: list[Row]) -> list[Row]:
+    counts = rows[0] if rows else {}
+    return [
+        {"finding": flag, "text": text, "rollout_count": counts[flag]}
+        for flag, text in FINDINGS.items()
+        if counts.get(flag)
+    ]
+
+
+def _histogram(reader: Reader, values: Row) -> Chart:
+    query = Query(queries.HISTOGRAM, values)
+    rows = reader.rows(query)
+    bins = {row["bin_index"]: row for row in rows}
+    places = sorted(bins)
+    if rows and not rows[0]["is_single_value"]:  # the table leaves empty bins out
+        places = list(range(max(bins) + 1))
+    return Chart(
+        name="rewards",
+        title="Rewards",
+        kind="bars",
+        x_label="reward",
+        y_label="rollouts",
+        x=[_bin_label(rows[0], place, bins.get(place)) for place in places],
+        series=[Series("rollouts", [_bin_count(bins.get(place)) for place in places])],
+        query=query,
+        rows=rows,
+    )
+
+
+def _bin_count(row: Row | None) -> int:
+    return row["rollout_count"] if row else 0
+
+
+def _bin_label(known: Row, place: int, row: Row | None) -> str:
+    if row and row["is_single_value"]:
+        return f"{row['bin_low']:g}"
+    width = known["bin_high"] - known["bin_low"]
+    low = row["bin_low"] if row else known["bin_low"] + (place - known["bin_index"]) * width
+    return f"{low:.3g} to {low + width:.3g}"
+
+
+def _pass_rates(reader: Reader, values: Row, links: Links) -> Chart:
+    query = Query(queries.TASK_RATES, {**values, "ranks": RANKS})
+    rows = reader.rows(query)
+    total = rows[0]["task_count"] if rows else 0
+    return Chart(
+        name="pass-rates",
+        title="Pass rate per task",
+        kind="bars",
+        x_label="tasks, best first",
+        y_label="pass rate",
+        x=[row["rank"] for row in rows],
+        series=[
+            Series(
+                "pass rate",
+                [row["pass_ratio"] for row in rows],
+                [row["pass_low"] for row in rows],
+                [row["pass_high"] for row in rows],
+            )
+        ],
+        query=query,
+        rows=rows,
+        hrefs=[links.task(values["run"], row["task_index"]) for row in rows],
+        labels=[f"task {row['task_index']}" for row in rows],
+        note=f"{_sampled(len(rows), total, 'tasks, evenly spaced by rank')} {RATES_NOTE}".strip(),
+        y_max=1,
+    )
+
+
+def _attempts(reader: Reader, values: Row) -> Chart:
+    query = Query(queries.ATTEMPTS, values)
+    rows = reader.rows(query)
+
+    def series(name: str, column: str) -> Series:
+        return Series(
+            name,
+            [row[column] for row in rows],
+            [row[f"{column}_low"] for row in rows],
+            [row[f"{column}_high"] for row in rows],
+        )
+
+    return Chart(
+        name="attempts",
+        title="Pass@k",
+        kind="lines",
+        x_label="k, the attempts at a task",
+        y_label="share of tasks",
+        x=[row["k"] for row in rows],
+        series=[
+            series("pass@k: one of k passes", "pass_at_k"),
+            series("pass^k: all k pass", "pass_hat_k"),
+        ],
+        query=query,
+        rows=rows,
+        note="The bands are 95 % intervals.",
+        y_max=1,
+    )
+
+
+def _lengths(reader: Reader, values: Row, links: Links, *, total: int) -> Chart:
+    query = Query(queries.POINTS, {**values, "points": POINTS})
+    rows = reader.rows(query)
+    run = values["run"]
+    return Chart(
+        name="lengths",
+        title="Reward and length",
+        kind="points",
+        x_label="output tokens",
+        y_label="reward",
+        x=[row["output_tokens"] for row in rows],
+        series=[Series("reward", [row["reward"] for row in rows])],
+        query=query,
+        rows=rows,
+        hrefs=[links.rollout(run, row["task_index"], row["rollout_index"]) for row in rows],
+        labels=[f"rollout {row['task_index']}:{row['rollout_index']}" for row in rows],
+        note=_sampled(len(rows), total, "rollouts, chosen by a hash of their keys"),
+    )
+
+
+def _slices(reader: Reader, values: Row) -> list[Chart]:
+    query = Query(queries.SLICES, values)
+    rows = reader.rows(query)
+    return [
+        _slice_chart([row for row in rows if row["slice_by"] == name], name, query)
+        for name in dict.fromkeys(row["slice_by"] for row in rows)
+    ]
+
+
+def _slice_chart(rows: list[Row], name: str, query: Query) -> Chart:
+    return Chart(
+        name=f"slice-{name}",
+        title=f"Mean reward by {name}",
+        kind="bars",
+        x_label=name,
+        y_label="mean reward",
+        x=[row["slice_value"] for row in rows],
+        series=[
+            Series(
+                "mean reward",
+                [row["value"] for row in rows],
+                [row["low"] for row in rows],
+                [row["high"] for row in rows],
+            )
+        ],
+        query=query,
+        rows=rows,
+        labels=[f"{number(row['task_count'])} tasks" for row in rows],
+        note="The whiskers are 95 % intervals.",
+    )
+
+
+def _sampled(shown: int, total: int, how: str) -> str:
+    return f"{shown:,} of {total:,} {how}." if shown < total else ""

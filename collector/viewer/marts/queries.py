@@ -1,0 +1,191 @@
+"""The queries behind the pages: they select from marts, and compute no statistic of their own."""
+
+RUNS = """
+    select
+        runs.run_id,
+        runs.rollouts_path,
+        runs.inputs_path,
+        runs.profiled_at,
+        agents.agent_name,
+        -- of the agent, where a run has several
+        coalesce(agents.completed_rollout_count, 0) as completed_rollout_count,
+        coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
+        coalesce(agents.missing_rollout_count, 0) as missing_rollout_count,
+        agents.completion_pct,
+        coalesce(agents.failed_attempt_count, 0) as failed_attempt_count,
+        coalesce(rewards.task_count, runs.task_count) as task_count,
+        rewards.value as reward,
+        rewards.low as reward_low,
+        rewards.high as reward_high,
+        passes.value as pass_rate,
+        best.value as pass_at_k,
+        best.k,
+        tokens.value_mean as total_tokens
+    from runs
+    left join agent_reliability as agents on runs.run_id = agents.run_id
+    left join agent_scores as rewards
+        on agents.run_id = rewards.run_id and agents.agent_name = rewards.agent_name
+        and rewards.slice_by = 'all' and rewards.score = 'mean_reward'
+    left join agent_scores as passes
+        on agents.run_id = passes.run_id and agents.agent_name = passes.agent_name
+        and passes.slice_by = 'all' and passes.score = 'pass_rate'
+    left join agent_scores as best
+        on agents.run_id = best.run_id and agents.agent_name = best.agent_name
+        and best.slice_by = 'all' and best.score = 'pass_at_k'
+    left join agent_metrics as tokens
+        on agents.run_id = tokens.run_id and agents.agent_name = tokens.agent_name
+        and tokens.metric = 'total_tokens'
+"""
+# a run that was profiled before there was a threshold passes with 1
+RUN = """
+    select * replace (coalesce(pass_threshold, 1) as pass_threshold)
+    from runs where run_id = $run
+"""
+SCORES = """
+    select * from agent_scores
+    where run_id = $run and agent_name = $agent and slice_by = 'all'
+    order by {order}
+"""
+RELIABILITY = """
+    select * from agent_reliability where run_id = $run and agent_name = $agent
+"""
+BANDS = """
+    select band, count(*) as task_count, count(*) filter (is_informative) as informative_task_count
+    from task_bands where run_id = $run and agent_name = $agent
+    group by band order by band
+"""
+FAILURES = """
+    select * from failures where run_id = $run and agent_name = $agent
+    order by attempt_count desc, failure_class
+"""
+HEALTH = """
+    select
+        count(*) filter (is_output_empty) as is_output_empty,
+        count(*) filter (is_truncated) as is_truncated,
+        count(*) filter (is_usage_missing) as is_usage_missing,
+        count(*) filter (is_response_repeated) as is_response_repeated,
+        count(*) filter (is_verdict_inconsistent) as is_verdict_inconsistent,
+        count(*) filter (is_ground_truth_suspect) as is_ground_truth_suspect,
+        count(*) filter (finding_count > 0) as rollout_count
+    from rollout_health where run_id = $run and agent_name = $agent
+"""
+LENGTH = """
+    select * from reward_by_length where run_id = $run and agent_name = $agent
+"""
+HISTOGRAM = """
+    select bin_index, bin_low, bin_high, is_single_value, rollout_count, rollout_ratio
+    from reward_histograms
+    where run_id = $run and agent_name = $agent and metric = 'reward'
+    order by bin_index
+"""
+TASK_RATES = """
+    with ranked as (
+        select
+            row_number() over (order by pass_ratio desc, pass_low desc, task_index) as rank,
+            count(*) over () as task_count,
+            task_index, rollout_count, pass_count, pass_ratio, pass_low, pass_high, band
+        from task_bands
+        where run_id = $run and agent_name = $agent and pass_ratio is not null
+    )
+    select * from ranked
+    where (rank - 1) % greatest(1, ceil(task_count / $ranks)::bigint) = 0
+    order by rank
+"""
+ATTEMPTS = """
+    select
+        k, task_count,
+        pass_at_k, pass_at_k_low, pass_at_k_high,
+        pass_hat_k, pass_hat_k_low, pass_hat_k_high,
+        majority_at_k, max_at_k
+    from pass_at_k
+    where run_id = $run and agent_name = $agent and slice_by = 'all' and pass_at_k is not null
+    order by k
+"""
+POINTS = """
+    select task_index, rollout_index, output_tokens, reward
+    from rollout_infos
+    where run_id = $run and agent_name = $agent
+        and output_tokens is not null and reward is not null
+    order by hash(task_index, rollout_index), task_index, rollout_index
+    limit $points
+"""
+SLICES = """
+    select slice_by, slice_value, value, low, high, task_count, rollout_count
+    from agent_scores
+    where run_id = $run and agent_name = $agent and slice_by != 'all' and score = 'mean_reward'
+    order by slice_by, slice_value
+"""
+TASKS = """
+    select
+        bands.task_index, bands.agent_name, profiles.prompt, profiles.task_id,
+        bands.rollout_count, bands.pass_ratio, bands.pass_low, bands.pass_high,
+        bands.band, bands.learnability, bands.reward_mean, bands.reward_std,
+        bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_num_rollouts
+    from task_bands as bands
+    inner join task_profiles as profiles
+        on bands.run_id = profiles.run_id and bands.task_index = profiles.task_index
+    where bands.run_id = $run
+"""
+STRIPS = """
+    select
+        task_index, agent_name,
+        list({rollout: rollout_index, reward: reward} order by rollout_index) as rollouts
+    from rollout_infos
+    where run_id = $run and list_contains($tasks, task_index)
+    group by task_index, agent_name
+"""
+ROLLOUTS = """
+    select
+        health.task_index, health.rollout_index, health.agent_name, health.reward, health.answer,
+        infos.input_tokens, infos.output_tokens, infos.total_tokens, health.finding_count,
+        health.is_output_empty, health.is_truncated, health.is_usage_missing,
+        health.is_response_repeated, health.is_verdict_inconsistent,
+        health.is_ground_truth_suspect
+    from rollout_health as health
+    inner join rollout_infos as infos
+        on health.run_id = infos.run_id and health.task_index = infos.task_index
+        and health.rollout_index = infos.rollout_index
+    where health.run_id = $run
+"""
+SHARED_TASKS = """
+    select
+        first.task_id, first.task_index as first_task, second.task_index as second_task,
+        first.pass_ratio as first_pass, second.pass_ratio as second_pass,
+        first.reward_mean as first_reward, second.reward_mean as second_reward,
+        second.reward_mean - first.reward_mean as change,
+        abs(second.reward_mean - first.reward_mean) as change_size,
+        profiles.prompt
+    from task_bands as first
+    inner join task_bands as second on first.task_id = second.task_id
+    inner join task_profiles as profiles
+        on first.run_id = profiles.run_id and first.task_index = profiles.task_index
+    where first.run_id = $first and first.agent_name = $first_agent
+        and second.run_id = $second and second.agent_name = $second_agent
+"""
+ROLLOUT = f"""{ROLLOUTS.rstrip()}
+        and health.task_index = $task and health.rollout_index = $rollout
+"""
+# one rollout a task first: what is broken, then failures of tasks that can be learnt; that a
+# response is repeated is no reason to read it
+WORTH_READING = """
+    with judged as (
+        select
+            health.task_index, health.rollout_index, health.reward, bands.learnability,
+            health.finding_count - health.is_response_repeated::int as fault_count,
+            coalesce(health.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
+        from rollout_health as health
+        inner join runs on health.run_id = runs.run_id
+        left join task_bands as bands
+            on health.run_id = bands.run_id and health.task_index = bands.task_index
+            and health.agent_name = bands.agent_name
+        where health.run_id = $run
+    )
+    select
+        task_index, rollout_index,
+        row_number() over (
+            partition by task_index order by fault_count desc, reward nulls first, rollout_index
+        ) as place
+    from judged
+    order by place, fault_count desc, is_failed desc, learnability desc nulls last, task_index
+    limit $count
+"""

@@ -1,0 +1,1 @@
+"""One module a page: read the marts, and render a template."""

@@ -1,0 +1,128 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+from urllib.parse import unquote
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from collector.profiling.warehouse import Row
+from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.links import Links
+from collector.viewer.marts import queries
+from collector.viewer.marts.charts import Chart, Series
+from collector.viewer.marts.listing import Column, Source
+from collector.viewer.marts.overview import Overview, read_overview, score_label
+from collector.viewer.render import page
+
+SOURCE = Source(
+    columns=(
+        Column("first_task", "Task in A", hint="12"),
+        Column("second_task", "Task in B", hint="12"),
+        Column("prompt", "Prompt", "text"),
+        Column("first_pass", "Pass rate in A", hint="<0.5"),
+        Column("second_pass", "Pass rate in B", hint=">0.5"),
+        Column("first_reward", "Mean reward in A"),
+        Column("second_reward", "Mean reward in B"),
+        Column("change", "B minus A", hint="<0"),
+        Column("change_size", "Change", hint=">0.2"),
+    ),
+    rows=queries.SHARED_TASKS,
+    key="first_task, second_task",
+    search="prompt",
+    default_sort="-change_size",
+)
+
+
+def compare(request: Request) -> Response:
+    """Show what two runs reached, score by score and task by task."""
+    selected = request.query_params.getlist("side")
+    if selected:  # the check boxes of the runs
+        return RedirectResponse(_selected(selected), status_code=303)
+    viewer = viewer_of(request)
+    links = Links()
+    with viewer.store.reading() as reader:
+        first, second = asked_run(request, reader, "a"), asked_run(request, reader, "b")
+        asked = request.query_params
+        sides = [
+            read_overview(reader, first, asked.get("agent_a"), links),
+            read_overview(reader, second, asked.get("agent_b"), links),
+        ]
+        values = {
+            "first": first["run_id"],
+            "first_agent": sides[0].agent,
+            "second": second["run_id"],
+            "second_agent": sides[1].agent,
+        }
+        listing = SOURCE.listing(reader, SOURCE.state(asked), values)
+    keep = {"a": values["first"], "b": values["second"]}
+    keep |= {name: asked[name] for name in ("agent_a", "agent_b") if asked.get(name)}
+    return page(
+        "compare.html",
+        title="Two runs",
+        crumbs=[("Compare", None)],
+        sides=sides,
+        scores=_paired_scores(*sides),
+        charts=_paired_charts(*sides),
+        listing=listing,
+        keep=keep,
+        path=functools.partial(links.to, "/compare", **keep),
+        links=links,
+    )
+
+
+def _selected(sides: list[str]) -> str:
+    """Return the address of two sides, each a run and an agent."""
+    if len(sides) != 2:
+        raise HTTPException(400, f"Select two runs to compare, not {len(sides)}.")
+    (first, _, agent_a), (second, _, agent_b) = (side.partition("&") for side in sides)
+    agents = {"agent_a": unquote(agent_a), "agent_b": unquote(agent_b)}
+    return Links().compare(unquote(first), unquote(second), **agents)
+
+
+def _paired_scores(first: Overview, second: Overview) -> list[tuple[str, Row | None, Row | None]]:
+    """Put the same scores of both runs beside each other; another k is another score."""
+    left = {score_label(row): row for row in first.scores.rows}
+    right = {score_label(row): row for row in second.scores.rows}
+    return [(label, left.get(label), right.get(label)) for label in {**left, **right}]
+
+
+def _paired_charts(first: Overview, second: Overview) -> list[Chart]:
+    """Lay the charts of both runs over each other where their axes are the same."""
+    charts = {chart.name: chart for chart in second.charts}
+    return [
+        _overlaid(chart, charts[chart.name])
+        for chart in first.charts
+        if chart.name == "attempts" and chart.name in charts
+    ]
+
+
+def _overlaid(first: Chart, second: Chart) -> Chart:
+    places = sorted({*first.x, *second.x}, key=float)
+    return replace(
+        first,
+        x=places,
+        series=[
+            *(_spread(f"A {one.name}", one, first.x, places) for one in first.series),
+            *(_spread(f"B {one.name}", one, second.x, places) for one in second.series),
+        ],
+        rows=[{"run": side, **row} for side, c in (("A", first), ("B", second)) for row in c.rows],
+    )
+
+
+def _spread(
+    name: str, series: Series, known: list[float | str], places: list[float | str]
+) -> Series:
+    def values(of: list[float | None]) -> list[float | None]:
+        found = dict(zip(known, of, strict=True))
+        return [found.get(place) for place in places]
+
+    return Series(name, values(series.y), values(series.low), values(series.high))
+
+
+ROUTES = [Route("/compare", compare)]

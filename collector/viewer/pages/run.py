@@ -1,0 +1,61 @@
+"""The page of a run, and what keeps it up to date while the run is collected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.links import Links
+from collector.viewer.marts.overview import read_overview, score_label
+from collector.viewer.render import page
+from collector.viewer.serving.live import as_text, look_at_sources, profile_flags
+
+
+def run(request: Request) -> Response:
+    """Show how a run did: its scores, its charts, and what is wrong with it."""
+    viewer = viewer_of(request)
+    links = Links()
+    with viewer.store.reading() as reader:
+        row = asked_run(request, reader)
+        overview = read_overview(reader, row, request.query_params.get("agent"), links)
+    sources = look_at_sources(row)
+    viewer.live.refresh(row, sources)
+    rollouts = Path(row["rollouts_path"])
+    if viewer.transcripts.state(rollouts).kind == "building":
+        viewer.transcripts.start(rollouts)  # so that it is done when somebody opens a rollout
+    return page(
+        "run.html",
+        title=row["run_id"],
+        crumbs=[(row["run_id"], None)],
+        overview=overview,
+        sources=sources,
+        problem=viewer.live.problem(row["run_id"]),
+        version_of_run=as_text(row["profiled_at"]),
+        again=profile_flags(row),
+        score_label=score_label,
+        links=links,
+    )
+
+
+def live(request: Request) -> Response:
+    """Tell a page whether its run has changed since it was shown."""
+    viewer = viewer_of(request)
+    with viewer.store.reading() as reader:
+        row = asked_run(request, reader)
+    sources = look_at_sources(row)
+    viewer.live.refresh(row, sources)
+    return JSONResponse(
+        {
+            "profiled_at": as_text(row["profiled_at"]),
+            "is_running": sources.is_running,
+            "completed": row["completed_rollout_count"],
+            "expected": row["expected_rollout_count"],
+        }
+    )
+
+
+ROUTES = [Route("/run", run), Route("/live", live)]

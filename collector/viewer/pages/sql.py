@@ -1,0 +1,155 @@
+"""The SQL page: any query on the marts, with its result as a table or a file."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Coroutine
+from dataclasses import dataclass
+from typing import IO, Any, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from collector.profiling.query import MARTS, Mart
+from collector.viewer.context import viewer_of
+from collector.viewer.marts.store import Query, Store
+from collector.viewer.render import page, problem
+from collector.viewer.sandbox.runner import Answer, CrowdedError, QueryError, Sandbox
+
+T = TypeVar("T")
+LOOK_SECONDS = 0.25
+CHUNK_BYTES = 1 << 18
+FROM_ELSEWHERE = ("cross-site", "same-site")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query to begin with, which works on every warehouse."""
+
+    title: str
+    query: str
+
+
+EXAMPLES = (
+    Example("How did each run do?", "select * from runs order by profiled_at desc"),
+    Example(
+        "Which tasks are hardest?",
+        "select run_id, task_index, reward_mean, num_rollouts, prompt\n"
+        "from task_profiles\norder by reward_mean, run_id, task_index\nlimit 20",
+    ),
+    Example(
+        "Which rollouts are longest?",
+        "select run_id, task_index, rollout_index, reward, output_tokens\n"
+        "from rollout_infos\norder by output_tokens desc nulls last\nlimit 20",
+    ),
+    Example(
+        "Does the reward depend on the length?",
+        "select run_id, agent_name, corr(reward, output_tokens) as correlation\n"
+        "from rollout_infos\ngroup by all\norder by all",
+    ),
+    Example("Which failures are there?", "select * from failures order by attempt_count desc"),
+    Example("What is in a table?", "summarize task_profiles"),
+)
+
+
+async def show_sql(request: Request) -> Response:
+    """Show the page, with the result of the query if it was asked for here."""
+    query = _asked(request)
+    answer: Answer | None = None
+    error: QueryError | None = None
+    if query and not _is_from_elsewhere(request):
+        try:
+            answer = await _while_connected(request, _sandbox(request).ask(query))
+        except QueryError as found:
+            error = found
+        except CrowdedError as found:
+            return _crowded(found)
+    marts = await run_in_threadpool(_read_marts, viewer_of(request).store)
+    return await run_in_threadpool(  # a long result takes its time
+        page,
+        "sql.html",
+        status=400 if error else 200,
+        title="SQL",
+        crumbs=[("SQL", None)],
+        query=query,
+        answer=answer,
+        error=error,
+        is_waiting=bool(query) and answer is None and error is None,
+        limits=_sandbox(request).limits,
+        marts=marts,
+        examples=EXAMPLES,
+    )
+
+
+async def send_csv(request: Request) -> Response:
+    """Send the whole result as a file, or say why that cannot be."""
+    query = _asked(request)
+    if not query:
+        return problem("Nothing to download", "The address holds no query.", status=400)
+    if _is_from_elsewhere(request):
+        return problem(
+            "Not from here",
+            "A link on another page asked for this file. To get it, run the query on the SQL page.",
+            status=403,
+        )
+    try:
+        file = await _while_connected(request, _sandbox(request).write_csv(query))
+    except QueryError as error:
+        return problem("There is no file", str(error), status=400)
+    except CrowdedError as error:
+        return _crowded(error)
+    headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
+    return StreamingResponse(_pieces(file), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+ROUTES = [Route("/sql", show_sql), Route("/sql.csv", send_csv)]
+
+
+def _asked(request: Request) -> str:
+    # a form sends its line ends as the network does
+    return request.query_params.get("q", "").replace("\r\n", "\n").strip()
+
+
+def _is_from_elsewhere(request: Request) -> bool:
+    """Tell whether another site's link led here: its query is shown, and not run unasked."""
+    return request.headers.get("sec-fetch-site") in FROM_ELSEWHERE
+
+
+def _sandbox(request: Request) -> Sandbox:
+    state = request.app.state
+    if not hasattr(state, "sandbox"):
+        state.sandbox = Sandbox(viewer_of(request).store.path)
+    found: Sandbox = state.sandbox
+    return found
+
+
+def _crowded(error: CrowdedError) -> Response:
+    return problem("One moment", f"{str(error).capitalize()}.", status=503)
+
+
+def _read_marts(store: Store) -> list[Mart]:
+    with store.reading() as reader:
+        return [Mart(*row.values()) for row in reader.rows(Query(MARTS))]
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while piece := file.read(CHUNK_BYTES):
+            yield piece
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Do the work, and give it up when the one who asked is gone."""
+    task = asyncio.create_task(work)
+    try:
+        while not (await asyncio.wait([task], timeout=LOOK_SECONDS))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return await task
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError, Exception):
+            await task

@@ -1,0 +1,268 @@
+"""One task: what was asked, all attempts at it side by side, and two of them compared."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from collector.errors import FileError
+from collector.jsonl import parse_object
+from collector.profiling.warehouse import Row
+from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
+from collector.viewer.links import Links, address
+from collector.viewer.marts import queries
+from collector.viewer.marts.neighbours import kept_state, read_tasks
+from collector.viewer.marts.store import Query, Reader
+from collector.viewer.pages.rollout import as_text, findings_of, warnings_of
+from collector.viewer.render import page
+from collector.viewer.text import utc
+from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
+from collector.viewer.transcripts.conversation import read_conversation
+from collector.viewer.transcripts.files import Found, NotReadyError
+from collector.viewer.transcripts.items import last_words
+from collector.viewer.transcripts.particulars import read_particulars
+from collector.viewer.transcripts.pieces import Cutter, pointed_at
+
+CARDS = 12
+WORDS_CHARS = 1_500
+
+TASK = "select * from task_profiles where run_id = $run and task_index = $task"
+BANDS = """
+    select * from task_bands
+    where run_id = $run and task_index = $task{agent}
+    order by agent_name
+"""
+REPEATS = f"""{queries.ROLLOUTS.rstrip()}
+        and health.task_index = $task{{agent}}
+    order by health.rollout_index
+    limit {{rows}} offset {{first}}
+"""
+CHOICE = """
+    select rollout_index, reward from rollout_infos
+    where run_id = $run and task_index = $task
+    order by rollout_index
+"""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One attempt, in short."""
+
+    known: Row
+    words: str
+    findings: list[str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the marts know of a task."""
+
+    run: Row
+    profile: Row
+    bands: list[Row]
+    bands_query: Query
+    repeats: list[Row]
+    repeats_query: Query
+    choices: list[Row]
+    around: Row | None
+    page: int
+
+    @property
+    def rollout_count(self) -> int:
+        """Return how many attempts there are."""
+        return sum(row["rollout_count"] for row in self.bands)
+
+    @property
+    def pages(self) -> int:
+        """Return how many pages of attempts there are."""
+        return max(1, math.ceil(self.rollout_count / CARDS))
+
+
+class Files:
+    """The transcripts of one page; what keeps them from being read is told once."""
+
+    def __init__(self, viewer: Viewer, run: Row) -> None:
+        """Take the file of a run."""
+        self._viewer = viewer
+        self._path = Path(run["rollouts_path"])
+        self.trouble = ""
+        self.is_waiting = False
+
+    def read(self, task: int, rollout: int) -> Found | None:
+        """Return a rollout, if it can be read now."""
+        if self.is_waiting:
+            return None
+        try:
+            return self._viewer.transcripts.read(self._path, task, rollout)
+        except NotReadyError as error:
+            self.is_waiting, self.trouble = True, str(error)
+        except FileError as error:
+            self.trouble = self.trouble or str(error)
+        return None
+
+
+def task(request: Request) -> Response:
+    """Show a task."""
+    viewer = viewer_of(request)
+    state = kept_state(request.query_params)
+    agent = request.query_params.get("agent") or None
+    with viewer.store.reading() as reader:
+        known = _read_known(request, reader, agent, state)
+    index, run_id = known.profile["task_index"], known.run["run_id"]
+    files = Files(viewer, known.run)
+    cards = [_card(row, files) for row in known.repeats]
+    compared = _compared(request, known, files)
+    here = functools.partial(Links().task, run_id, index, **{**state, "agent": agent})
+    return page(
+        "task.html",
+        title=f"Task {index}",
+        crumbs=_crumbs(run_id, index, state),
+        known=known,
+        run=known.run,
+        task=index,
+        cards=cards,
+        files=files,
+        is_changed=_is_changed(known.run),
+        reload_seconds=2 if files.is_waiting else 0,
+        state=state,
+        agent=agent,
+        here=here,
+        threshold=known.run["pass_threshold"],
+        links=Links(),
+        more=functools.partial(address, "/task/text", run=run_id, task=index),
+        **_asked_of(known.profile),
+        **compared,
+    )
+
+
+def task_text(request: Request) -> Response:
+    """Answer with one text of a task's input in full."""
+    index = asked_index(request, "task")
+    with viewer_of(request).store.reading() as reader:
+        run = asked_run(request, reader)
+        profile = _profile(reader, run, index)
+    return as_text(pointed_at(_sample(profile), request.query_params.get("part", "")))
+
+
+def _read_known(
+    request: Request, reader: Reader, agent: str | None, state: dict[str, str]
+) -> Known:
+    run = asked_run(request, reader)
+    index = asked_index(request, "task")
+    values = {"run": run["run_id"], "task": index, "agent": agent}
+    bands = Query(BANDS.format(agent=" and agent_name = $agent" if agent else ""), values)
+    found = reader.rows(bands)
+    number = _asked_page(request, sum(row["rollout_count"] for row in found))
+    mine = " and health.agent_name = $agent" if agent else ""
+    window = {"rows": CARDS, "first": (number - 1) * CARDS}
+    repeats = Query(REPEATS.format(agent=mine, **window), values)
+    return Known(
+        run=run,
+        profile=_profile(reader, run, index),
+        bands=found,
+        bands_query=bands,
+        repeats=reader.rows(repeats),
+        repeats_query=repeats,
+        choices=reader.rows(Query(CHOICE, values)),
+        around=read_tasks(reader, values, state),
+        page=number,
+    )
+
+
+def _profile(reader: Reader, run: Row, index: int) -> Row:
+    found = reader.row(Query(TASK, {"run": run["run_id"], "task": index}))
+    if found is None:
+        raise HTTPException(404, f"There is no task {index} in {run['run_id']}.")
+    return found
+
+
+def _asked_page(request: Request, total: int) -> int:
+    asked = request.query_params.get("page", "")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
+    return min(max(1, number), max(1, math.ceil(total / CARDS)))
+
+
+def _card(row: Row, files: Files) -> Card:
+    found = files.read(row["task_index"], row["rollout_index"])
+    words = last_words(found.row) if found else ""
+    short = words[:WORDS_CHARS] + ("…" if len(words) > WORDS_CHARS else "")
+    return Card(row, short, findings_of(row))
+
+
+def _asked_of(profile: Row) -> dict[str, Any]:
+    """Return what the task asks, from the input that the warehouse keeps."""
+    sample = _sample(profile)
+    cutter = Cutter()
+    return {
+        "prompt": read_conversation(
+            {"responses_create_params": sample.get("responses_create_params")}, cutter
+        ),
+        "particulars": read_particulars(sample, cutter),
+    }
+
+
+def _sample(profile: Row) -> Row:
+    try:
+        return parse_object((profile["sample"] or "").encode("utf-8", "replace"))
+    except ValueError:
+        return {}
+
+
+def _compared(request: Request, known: Known, files: Files) -> dict[str, Any]:
+    chosen = _chosen(request, known)
+    sides = [one for one in chosen if one is not None]
+    is_asked = "a" in request.query_params and "b" in request.query_params
+    comparison: Comparison | None = None
+    warnings: list[str] = []
+    if is_asked and len(sides) == 2:
+        task_index = known.profile["task_index"]
+        first, second = (files.read(task_index, one["rollout_index"]) for one in sides)
+        if first and second:
+            comparison = compare_rollouts(first.row, second.row)
+            pairs = zip(sides, (first, second), strict=True)
+            warnings = [text for row, found in pairs for text in warnings_of(known.run, row, found)]
+    return {
+        "chosen": chosen,
+        "is_asked": is_asked,
+        "comparison": comparison,
+        "warnings": list(dict.fromkeys(warnings)),
+    }
+
+
+def _chosen(request: Request, known: Known) -> tuple[Row | None, Row | None]:
+    """Return the two attempts to compare; if none are named, the best and the worst."""
+    rows = {str(row["rollout_index"]): row for row in known.choices}
+    scored = (
+        sorted(
+            (row for row in known.choices if row["reward"] is not None),
+            key=lambda row: (-row["reward"], row["rollout_index"]),
+        )
+        or known.choices
+    )
+    first = rows.get(request.query_params.get("a", ""), scored[0] if scored else None)
+    second = rows.get(request.query_params.get("b", ""), scored[-1] if scored else None)
+    return first, second
+
+
+def _is_changed(run: Row) -> bool:
+    try:
+        return bool(utc(Path(run["rollouts_path"]).stat().st_mtime) > run["profiled_at"])
+    except (OSError, ValueError):
+        return False  # that it is missing is said elsewhere
+
+
+def _crumbs(run: str, index: int, state: dict[str, str]) -> list[tuple[str, str | None]]:
+    links = Links()
+    tasks = links.tasks(run, **state)
+    return [(run, links.run(run)), ("Tasks", tasks), (f"Task {index}", None)]
+
+
+ROUTES = [Route("/task", task), Route("/task/text", task_text)]

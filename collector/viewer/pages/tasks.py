@@ -1,0 +1,78 @@
+"""The table of a run's tasks."""
+
+from __future__ import annotations
+
+import functools
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from collector.profiling.warehouse import Row
+from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.links import Links
+from collector.viewer.marts import queries
+from collector.viewer.marts.listing import Column, Listing, Source, State
+from collector.viewer.marts.overview import agents_apart
+from collector.viewer.marts.store import Query, Reader
+from collector.viewer.render import page
+
+BANDS = ("unsolved", "learnable", "solved", "undecided")
+SOURCE = Source(
+    columns=(
+        Column("task_index", "Task", hint="12"),
+        Column("prompt", "Prompt", "text"),
+        Column("agent_name", "Agent", "text"),
+        Column("rollout_count", "Rollouts", hint=">=4"),
+        Column("pass_ratio", "Pass rate", hint="0.2..0.8"),
+        Column("band", "Band", "choice", choices=BANDS),
+        Column("learnability", "Learnability", hint=">0.2"),
+        Column("reward_mean", "Mean reward"),
+        Column("reward_std", "Spread", hint=">0"),
+        Column("output_tokens_mean", "Output tokens", hint=">1000"),
+        Column("total_tokens_mean", "All tokens", hint=">1000"),
+        Column("missing_num_rollouts", "Missing", hint=">0"),
+    ),
+    rows=queries.TASKS,
+    key="task_index, agent_name",
+    search="prompt",
+)
+
+
+def tasks(request: Request) -> Response:
+    """Show the tasks: how often each was solved, and what each attempt got."""
+    viewer = viewer_of(request)
+    links = Links()
+    with viewer.store.reading() as reader:
+        run = asked_run(request, reader)
+        state = SOURCE.state(request.query_params)
+        listing = read_tasks(reader, SOURCE, state, run)
+        strips = read_strips(reader, run["run_id"], listing)
+    run_id = run["run_id"]
+    return page(
+        "tasks.html",
+        title=f"Tasks of {run_id}",
+        crumbs=[(run_id, links.run(run_id)), ("Tasks", None)],
+        run=run,
+        listing=listing,
+        strips=strips,
+        path=functools.partial(links.tasks, run_id),
+        threshold=run["pass_threshold"],
+        links=links,
+    )
+
+
+def read_tasks(reader: Reader, source: Source, state: State, run: Row) -> Listing:
+    """Read a page of the tasks; the agents are only told apart where there are several."""
+    return agents_apart(reader, run, source.listing(reader, state, {"run": run["run_id"]}))
+
+
+def read_strips(reader: Reader, run_id: str, listing: Listing) -> dict[tuple[int, str], list[Row]]:
+    """Return the reward of every repeat of the tasks on a page."""
+    indices = [row["task_index"] for row in listing.rows]
+    query = Query(queries.STRIPS, {"run": run_id, "tasks": indices})
+    rows = reader.rows(query) if indices else []
+    return {(row["task_index"], row["agent_name"]): row["rollouts"] for row in rows}
+
+
+ROUTES = [Route("/tasks", tasks)]

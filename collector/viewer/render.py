@@ -1,0 +1,45 @@
+"""Render a template as a page."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from collector import __version__
+from collector.viewer import text
+from collector.viewer.links import Links
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Return the templates; everything in them is escaped unless it is marked as safe."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("collector.viewer"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(text.FILTERS)
+    made.globals.update(interval=text.interval, version=__version__, Markup=Markup)
+    return made
+
+
+def render(template: str, *, links: Links | None = None, **data: Any) -> str:
+    """Return the text of a page."""
+    return environment().get_template(template).render(links=links or Links(), **data)
+
+
+def page(template: str, *, status: int = 200, **data: Any) -> HTMLResponse:
+    """Answer with a page; halves of surrogate pairs cannot be encoded and must be gone by now."""
+    html = render(template, **data).encode("utf-8", "replace")
+    return HTMLResponse(html, status_code=status)
+
+
+def problem(title: str, message: str, *, status: int, **data: Any) -> HTMLResponse:
+    """Answer with a page that says what is wrong, where, and what to do."""
+    return page("problem.html", status=status, title=title, message=message, **data)

@@ -1,0 +1,162 @@
+"""Runs whose files still change: tell that they do, and profile them again while they grow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
+from collector.profiling.batch import ANSWER_FIELD, Statistics
+from collector.profiling.warehouse import Row
+from collector.viewer.text import utc
+
+QUIET_SECONDS = 60.0
+"""So long after its last line a collection without a record still counts as running."""
+RECORDED_QUIET_SECONDS = 900.0
+"""The same, where the collector's record says that it runs: a rollout may take its time."""
+PAUSE_SECONDS = 5.0
+DERIVED_FOLDER = ".spotter-index"
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What became of the files behind a run since it was profiled."""
+
+    is_missing: bool
+    is_changed: bool
+    is_running: bool
+    has_derived_inputs: bool
+
+
+@dataclass
+class _Refresh:
+    """The profiling of one run that is going on, or the last one."""
+
+    is_running: bool = False
+    not_before: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Live:
+    """Profiles runs again while their collection goes on, one at a time, in another process."""
+
+    warehouse: Path
+    _refreshes: dict[str, _Refresh] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def problem(self, run_id: str) -> str:
+        """Return why the last refresh of a run failed, if it did."""
+        found = self._refreshes.get(run_id)
+        return found.problem if found else ""
+
+    def refresh(self, run: Row, sources: Sources) -> None:
+        """Profile a run again if its collection is running and its files have changed."""
+        if not (sources.is_running and sources.is_changed) or sources.has_derived_inputs:
+            return
+        with self._lock:
+            mine = self._refreshes.setdefault(run["run_id"], _Refresh())
+            is_busy = any(other.is_running for other in self._refreshes.values())
+            if is_busy or time.monotonic() < mine.not_before:
+                return
+            mine.is_running = True
+        threading.Thread(target=self._profile, args=(run, mine), daemon=True).start()
+
+    def _profile(self, run: Row, mine: _Refresh) -> None:
+        started = time.monotonic()
+        try:
+            mine.problem = _profiled_again(run, self.warehouse)
+        finally:
+            # a long profile must not keep the machine busy all the time
+            mine.not_before = time.monotonic() + max(PAUSE_SECONDS, time.monotonic() - started)
+            mine.is_running = False
+
+
+def look_at_sources(run: Row, *, now: Callable[[], float] = time.time) -> Sources:
+    """Look whether the files of a run are there, have changed and are still being written."""
+    rollouts = Path(run["rollouts_path"])
+    inputs = Path(run["inputs_path"])
+    times = [_changed_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
+    latest = max((time for time in times if time is not None), default=0.0)
+    quiet = RECORDED_QUIET_SECONDS if _is_recorded_as_running(rollouts) else QUIET_SECONDS
+    return Sources(
+        is_missing=times[0] is None,
+        is_changed=utc(latest) > run["profiled_at"],
+        is_running=bool(run["missing_rollout_count"])
+        and times[0] is not None
+        and now() - latest < quiet,
+        has_derived_inputs=inputs.parent.name == DERIVED_FOLDER,
+    )
+
+
+def known_statistics(run: Row) -> Statistics:
+    """Return the settings that a run was profiled with; an older warehouse does not know them."""
+    field = run.get("answer_field")
+    threshold = run.get("pass_threshold")
+    return Statistics(
+        pass_threshold=1.0 if threshold is None else threshold,
+        # the usual one was named by nobody, and may be missing
+        answer_field=field if field != ANSWER_FIELD else None,
+        slice_by=tuple(run["slice_by"].split(", ")) if run.get("slice_by") else (),
+    )
+
+
+def profile_flags(run: Row) -> list[str]:
+    """Return the flags that profile a run as it was profiled before."""
+    known = known_statistics(run)
+    return [
+        *(run["rollouts_path"], "--inputs", run["inputs_path"], "--run-id", run["run_id"]),
+        *(("--pass-threshold", repr(known.pass_threshold)) if known.pass_threshold != 1 else ()),
+        *(("--answer-field", known.answer_field) if known.answer_field else ()),
+        *(word for name in known.slice_by for word in ("--slice-by", name)),
+    ]
+
+
+def _profiled_again(run: Row, warehouse: Path) -> str:
+    """Profile a run in another process; return what went wrong."""
+    flags = ["--allow-partial", "--no-files", "--json", "--warehouse", str(warehouse)]
+    done = subprocess.run(
+        # -P: not what lies in the folder of somebody's data
+        [sys.executable, "-P", "-m", "collector", "profile", *flags, *profile_flags(run)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    if not done.returncode:
+        return ""
+    message = done.stderr.decode(errors="replace").strip()
+    if not message.startswith("error: "):  # a defect: its last line says most
+        message = f"it ended with exit code {done.returncode}: {message.rpartition(chr(10))[2]}"
+    return message.removeprefix("error: ")
+
+
+def _changed_at(path: Path) -> float | None:
+    """Return when a file changed; nothing if it is not there, or cannot be looked at."""
+    try:
+        return path.stat().st_mtime
+    except (OSError, ValueError):
+        return None
+
+
+def _is_recorded_as_running(rollouts: Path) -> bool:
+    path = beside(rollouts, RECORD_SUFFIX)
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        record = orjson.loads(path.read_bytes())
+        return bool(record["sessions"][-1]["status"] == "running")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def as_text(moment: datetime) -> str:
+    """Write when a run was profiled, to be compared by the page."""
+    return moment.replace(tzinfo=UTC).isoformat()

@@ -1,0 +1,300 @@
+/* How a chart looks: turns the data of a `figure.chart` into what Chart.js wants. */
+"use strict";
+
+const spotterCharts = (() => {
+  const MANY = 60; // more bars than this have no room for whiskers
+  const CUT = 22;
+
+  // --- what to say -------------------------------------------------------------------------------
+
+  function number(value, isWhole = Number.isInteger(value)) {
+    if (!Number.isFinite(value)) return "–";
+    if (isWhole || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en");
+    return Math.abs(value) >= 0.001 || !value ? value.toFixed(3) : value.toExponential(1);
+  }
+
+  function isCount(series) {
+    return !series.low.length && series.y.every(Number.isInteger) && Math.max(...series.y) > 1;
+  }
+
+  const shortened = (text) => (text.length > CUT ? `${text.slice(0, CUT - 1)}…` : text);
+
+  function valueText(series, place) {
+    const [low, high] = [series.low[place], series.high[place]];
+    const bounds = Number.isFinite(low) && Number.isFinite(high) ? ` (${number(low, false)} … ${number(high, false)})` : "";
+    return number(series.y[place], isCount(series)) + bounds;
+  }
+
+  function placeText(data, place) {
+    const x = data.x[place];
+    const where = typeof x === "number" ? `${data.xLabel.split(",")[0]} ${number(x)}` : x;
+    const label = data.labels[place];
+    if (!label) return where;
+    return data.kind === "bars" && typeof x === "number" ? label : `${label}, ${where}`;
+  }
+
+  function spoken(data, place) {
+    const values = data.series.filter((one) => Number.isFinite(one.y[place]));
+    const said = values.map((one) => `${one.name} ${valueText(one, place)}`);
+    return [placeText(data, place), ...said].join("; ");
+  }
+
+  // --- how it looks ------------------------------------------------------------------------------
+
+  function palette(figure) {
+    const style = getComputedStyle(figure);
+    const read = (name) => style.getPropertyValue(name).trim();
+    return {
+      text: read("--muted"),
+      grid: read("--grid"),
+      strong: read("--text"),
+      surface: read("--surface"),
+      tip: read("--tip"),
+      tipText: read("--tip-text"),
+      series: [read("--series-1"), read("--series-2"), read("--series-3"), read("--series-4")],
+      font: style.fontFamily,
+    };
+  }
+
+  // in a comparison the colour says which run, the dash which score; else both say which series
+  function looks(data, colours) {
+    const isCompared = data.series.length > 1 && data.series.every((one) => /^[AB] /.test(one.name));
+    const half = Math.ceil(data.series.length / 2);
+    return data.series.map((one, index) => ({
+      colour: colours.series[isCompared ? Number(one.name[0] === "B") : index % 4],
+      dash: (isCompared ? index % half : index) % 2 ? [5, 4] : [],
+      shape: (isCompared ? one.name[0] === "B" : index % 2) ? "rectRot" : "circle",
+    }));
+  }
+
+  // the page's variables are all like #rrggbb
+  const faded = (colour, share) => colour + Math.round(share * 255).toString(16).padStart(2, "0");
+
+  function mixed(colour, other, share) {
+    const part = (text, at) => parseInt(text.slice(at, at + 2), 16);
+    const blend = (at) => Math.round(share * part(colour, at) + (1 - share) * part(other, at));
+    return `rgb(${blend(1)} ${blend(3)} ${blend(5)})`;
+  }
+
+  function dataset(data, series, look, colours) {
+    const common = { label: series.name, borderColor: look.colour };
+    if (data.kind === "bars") {
+      const isDense = data.x.length > MANY;
+      const gaps = isDense ? { barPercentage: 1, categoryPercentage: 1 } : { borderRadius: 2 };
+      const fill = mixed(look.colour, colours.surface, isDense ? 0.6 : 0.85); // clear ones make a moiré
+      return { ...common, ...gaps, maxBarThickness: 56, data: series.y, backgroundColor: fill, hoverBackgroundColor: look.colour };
+    }
+    const points = series.y.map((y, place) => ({ x: data.x[place], y }));
+    if (data.kind === "lines") {
+      const drawn = { borderDash: look.dash, borderWidth: 2, pointRadius: points.length > 40 ? 0 : 3 };
+      return { ...common, ...drawn, data: points, pointStyle: look.shape, backgroundColor: look.colour, clip: 8 };
+    }
+    const alpha = Math.min(0.6, Math.max(0.15, 150 / points.length));
+    const drawn = { pointRadius: points.length > 300 ? 3 : 4, pointHoverRadius: 6, hitRadius: 4, pointBorderWidth: 0 };
+    return { ...common, ...drawn, data: points, backgroundColor: faded(look.colour, alpha), pointHoverBackgroundColor: look.colour, clip: 8 };
+  }
+
+  // categories with long names lie on their side
+  function isSideways(data) {
+    const words = data.x.filter((x) => typeof x === "string");
+    return data.kind === "bars" && data.series.some((one) => one.low.length) && words.join("").length > 60;
+  }
+
+  function bounds(data) {
+    const all = data.series.flatMap((one) => [...one.y, ...one.low, ...one.high]).filter(Number.isFinite);
+    const [lowest, highest] = [Math.min(...all), Math.max(...all)];
+    if (data.kind === "points") return lowest === highest ? { suggestedMin: Math.min(0, lowest), suggestedMax: Math.max(1, highest) } : {};
+    return { suggestedMin: Math.min(0, lowest), suggestedMax: data.yMax ?? Math.max(0, highest), max: data.yMax ?? undefined };
+  }
+
+  function scales(data, colours) {
+    const axis = (text) => ({
+      title: { display: true, text, color: colours.text, font: { size: 11 } },
+      border: { color: colours.grid },
+      grid: { color: colours.grid, drawTicks: false },
+      ticks: { color: colours.text, padding: 6, maxRotation: 0, font: { size: 11 } },
+    });
+    const places = axis(data.xLabel);
+    const values = { ...axis(data.yLabel), ...bounds(data) };
+    values.ticks.maxTicksLimit = 6;
+    if (data.series.every(isCount)) values.ticks.precision = 0;
+    if (data.kind === "bars") {
+      places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);
+      places.grid.display = false;
+      places.ticks.autoSkipPadding = 12;
+      places.ticks.callback = (value) => shortened(typeof data.x[value] === "number" ? number(data.x[value]) : data.x[value]);
+      return isSideways(data) ? { x: values, y: places } : { x: places, y: values };
+    }
+    places.type = "linear";
+    if (data.x.every((x) => Number.isInteger(x))) places.ticks.precision = 0;
+    if (new Set(data.x).size === 1) Object.assign(places, { min: data.x[0] - 1, max: data.x[0] + 1 });
+    else if (data.kind === "lines") Object.assign(places, { min: Math.min(...data.x), max: Math.max(...data.x) });
+    return { x: places, y: values };
+  }
+
+  function tooltip(data, colours) {
+    const place = (items) => items[0]?.dataIndex ?? 0;
+    return {
+      backgroundColor: colours.tip,
+      titleColor: colours.tipText,
+      bodyColor: colours.tipText,
+      footerColor: colours.tipText,
+      footerFont: { weight: "normal", style: "italic" },
+      padding: 9,
+      cornerRadius: 5,
+      displayColors: data.series.length > 1,
+      usePointStyle: true,
+      // rollouts with the same reward and length lie on top of each other
+      filter: (_, index) => data.kind !== "points" || index === 0,
+      callbacks: {
+        title: (items) => placeText(data, place(items)).slice(0, 120),
+        label: (item) => `${data.series.length > 1 ? " " : ""}${item.dataset.label}: ${valueText(data.series[item.datasetIndex], item.dataIndex)}`,
+        footer: (items) => (data.hrefs[place(items)] ? "Click or Enter opens it" : ""),
+      },
+    };
+  }
+
+  // --- intervals: a band along a line or many bars, a whisker on a bar or on a place alone -------
+
+  function stretches(data, series) {
+    const found = [];
+    let open = null;
+    data.x.forEach((_, place) => {
+      const isKnown = Number.isFinite(series.low[place]) && Number.isFinite(series.high[place]);
+      if (isKnown && !open) found.push((open = []));
+      if (isKnown) open.push(place);
+      else open = null;
+    });
+    return found;
+  }
+
+  function drawBand(context, spots) {
+    context.beginPath();
+    for (const { x, high } of spots) context.lineTo(x, high);
+    for (const { x, low } of [...spots].reverse()) context.lineTo(x, low);
+    context.closePath();
+    context.fill();
+  }
+
+  function drawWhisker(context, { x, low, high }, isTurned) {
+    const line = (ax, ay, bx, by) => {
+      context.moveTo(...(isTurned ? [ay, ax] : [ax, ay]));
+      context.lineTo(...(isTurned ? [by, bx] : [bx, by]));
+    };
+    context.beginPath();
+    line(x, low, x, high);
+    for (const y of [low, high]) line(x - 4, y, x + 4, y);
+    context.stroke();
+  }
+
+  function drawSeries(chart, data, index) {
+    const isTurned = isSideways(data);
+    const scale = isTurned ? chart.scales.x : chart.scales.y;
+    const elements = chart.getDatasetMeta(index).data;
+    const series = data.series[index];
+    const context = chart.ctx;
+    for (const places of stretches(data, series)) {
+      const spots = places.map((place) => ({
+        x: isTurned ? elements[place].y : elements[place].x,
+        low: scale.getPixelForValue(series.low[place]),
+        high: scale.getPixelForValue(series.high[place]),
+      }));
+      const isBand = data.kind === "lines" || data.x.length > MANY;
+      if (isBand && spots.length > 1) drawBand(context, spots);
+      else for (const spot of spots) drawWhisker(context, spot, isTurned);
+    }
+  }
+
+  function intervals(data, colours, drawn) {
+    const isBars = data.kind === "bars";
+    const draw = (chart) => {
+      const context = chart.ctx;
+      context.save();
+      drawn.forEach((look, index) => {
+        if (!chart.isDatasetVisible(index)) return;
+        context.lineWidth = 1.5;
+        context.strokeStyle = isBars ? faded(colours.strong, 0.75) : look.colour;
+        context.fillStyle = isBars ? faded(colours.strong, 0.16) : faded(look.colour, 0.14);
+        drawSeries(chart, data, index);
+      });
+      context.restore();
+    };
+    return { id: "intervals", [isBars ? "afterDatasetsDraw" : "beforeDatasetsDraw"]: draw };
+  }
+
+  function open(href, isElsewhere) {
+    if (!/^(\/(?!\/)|#)/.test(href ?? "")) return; // addresses of this viewer, parts of this report
+    if (isElsewhere) window.open(href, "_blank", "noopener");
+    else location.assign(href);
+  }
+
+  function placeAt(chart, event) {
+    const how = chart.options.interaction;
+    return chart.getElementsAtEventForMode(event, how.mode, how, false)[0]?.index;
+  }
+
+  function pointed(data) {
+    return {
+      onClick: (event, _, chart) => open(data.hrefs[placeAt(chart, event)], event.native.ctrlKey || event.native.metaKey),
+      onHover: (event, _, chart) => {
+        chart.canvas.style.cursor = data.hrefs[placeAt(chart, event)] ? "pointer" : "";
+      },
+    };
+  }
+
+  // --- all of it ---------------------------------------------------------------------------------
+
+  function emptiness(data, colours) {
+    const draw = ({ ctx, chartArea }) => {
+      Object.assign(ctx, { fillStyle: colours.text, textAlign: "center" });
+      ctx.fillText("no values", (chartArea.left + chartArea.right) / 2, (chartArea.top + chartArea.bottom) / 2);
+    };
+    return { id: "emptiness", afterDraw: data.series.some((one) => one.y.some(Number.isFinite)) ? undefined : draw };
+  }
+
+  function interaction(data) {
+    if (data.kind === "points") return { mode: "nearest", intersect: true, axis: "xy" };
+    return { mode: "index", intersect: false, axis: isSideways(data) ? "y" : "x" };
+  }
+
+  function legend(data, colours, drawn) {
+    const generateLabels = (chart) => data.series.map((one, datasetIndex) => ({
+      text: one.name,
+      datasetIndex,
+      hidden: !chart.isDatasetVisible(datasetIndex),
+      fontColor: colours.text,
+      fillStyle: drawn[datasetIndex].colour,
+      strokeStyle: drawn[datasetIndex].colour,
+      lineDash: drawn[datasetIndex].dash,
+      lineWidth: 2,
+      pointStyle: data.kind === "lines" ? "line" : "rect",
+    }));
+    const labels = { usePointStyle: true, pointStyleWidth: 28, boxHeight: 6, padding: 10, font: { size: 11 }, generateLabels };
+    return { display: data.series.length > 1, position: "bottom", align: "start", labels };
+  }
+
+  function config(data, figure) {
+    const colours = palette(figure);
+    const drawn = looks(data, colours);
+    const isBars = data.kind === "bars";
+    return {
+      type: { bars: "bar", lines: "line", points: "scatter" }[data.kind],
+      data: { labels: isBars ? data.x : undefined, datasets: data.series.map((one, index) => dataset(data, one, drawn[index], colours)) },
+      options: {
+        animation: false,
+        responsive: true,
+        maintainAspectRatio: false,
+        indexAxis: isSideways(data) ? "y" : "x",
+        font: { family: colours.font },
+        interaction: interaction(data),
+        layout: { padding: { top: 8, right: 10 } },
+        plugins: { legend: legend(data, colours, drawn), tooltip: tooltip(data, colours) },
+        scales: scales(data, colours),
+        ...pointed(data),
+      },
+      plugins: [intervals(data, colours, drawn), emptiness(data, colours)],
+    };
+  }
+
+  return { config, isSideways, open, spoken };
+})();

@@ -1,0 +1,1 @@
+"""Read single rollouts from their files, and lay them out for reading and comparing."""

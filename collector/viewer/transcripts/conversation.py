@@ -1,0 +1,118 @@
+"""The conversation of a rollout as a person reads it: turns, steps, calls with their results."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from collector.jsonl import Row
+from collector.viewer.transcripts.items import Entry, read_entries
+from collector.viewer.transcripts.pieces import Cutter
+
+NO_RESULT = "no result of this call is in the file"
+NO_CALL = "the call of this result is not in the file"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the model did at once, or, without a number, something that it did not make."""
+
+    number: int | None
+    entries: list[Entry]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What follows from one message of the user; number 0 is what stands before the first."""
+
+    number: int
+    steps: list[Step]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A conversation: what was given and what the model made, in one row of numbers.
+
+    A turn begins with a message of the user and lasts until the next one; messages of the user
+    that follow on each other are one turn. A step is what the model made in one go: reasoning,
+    then a message and the calls that go with it. A new step begins when the model goes on after
+    something it did not make (a message, a tool's result), when it reasons anew, and when it says
+    something after a call or another message.
+    """
+
+    turns: list[Turn] = field(default_factory=list)
+    step_count: int = 0
+
+    def entries(self) -> Iterator[tuple[int, int | None, Entry]]:
+        """Give every entry with its turn and step; the result of a call follows the call."""
+        for turn in self.turns:
+            for step in turn.steps:
+                for entry in step.entries:
+                    yield turn.number, step.number, entry
+                    if entry.result:
+                        yield turn.number, step.number, entry.result
+
+
+def read_conversation(row: Row, cutter: Cutter | None = None) -> Conversation:
+    """Read the conversation of a rollout; what has an unknown form is shown as its JSON."""
+    entries = read_entries(row, cutter or Cutter())
+    results = _paired(entries)
+    paired = {id(result) for result in results.values()}
+    turns: list[Turn] = []
+    steps = 0
+    last: Entry | None = None
+    for entry in entries:
+        if not turns or _begins_turn(entry, last):
+            turns.append(Turn(_turn_number(turns, entry), []))
+        if id(entry) not in paired:
+            is_new = entry.is_models and (last is None or _begins_step(entry, last))
+            steps += is_new
+            _add(turns[-1], _finished(entry, results), steps if entry.is_models else None, is_new)
+        last = entry
+    return Conversation(turns, steps)
+
+
+def _paired(entries: list[Entry]) -> dict[int, Entry]:
+    """Return the result of each call; the same id may be used again and again."""
+    waiting: defaultdict[str, deque[Entry]] = defaultdict(deque)
+    for entry in entries:
+        if entry.kind == "tool-result" and entry.call_id:
+            waiting[entry.call_id].append(entry)
+    calls = [entry for entry in entries if entry.kind == "tool-call" and waiting[entry.call_id]]
+    return {id(call): waiting[call.call_id].popleft() for call in calls if waiting[call.call_id]}
+
+
+def _finished(entry: Entry, results: dict[int, Entry]) -> Entry:
+    if entry.kind == "tool-call":
+        result = results.get(id(entry))
+        notes = entry.notes if result else (*entry.notes, NO_RESULT)
+        return replace(entry, result=result, notes=notes)
+    if entry.kind == "tool-result":
+        return replace(entry, notes=(*entry.notes, NO_CALL))
+    return entry
+
+
+def _add(turn: Turn, entry: Entry, number: int | None, is_new: bool) -> None:  # noqa: FBT001
+    # a result that stands on its own does not end the step around it
+    if turn.steps and number is not None and not is_new and turn.steps[-1].number == number:
+        turn.steps[-1].entries.append(entry)
+    else:
+        turn.steps.append(Step(number, [entry]))
+
+
+def _turn_number(turns: list[Turn], entry: Entry) -> int:
+    before = turns[-1].number if turns else 0
+    return before + 1 if entry.role == "user" else before
+
+
+def _begins_turn(entry: Entry, last: Entry | None) -> bool:
+    return entry.role == "user" and (last is None or last.role != "user")
+
+
+def _begins_step(entry: Entry, last: Entry) -> bool:
+    if not last.is_models:
+        return True
+    if entry.kind == "reasoning":
+        return last.kind != "reasoning"
+    return entry.kind == "message" and last.kind in ("message", "tool-call")

@@ -1,0 +1,300 @@
+"""The items of a rollout's conversation, one by one, whatever their form; nothing is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from collector.jsonl import Row
+from collector.viewer.transcripts.pieces import TOKENS, Cutter, Piece, Text, pointer
+
+Kind = Literal["message", "reasoning", "tool-call", "tool-result", "other", "gap"]
+ROLES = ("system", "developer", "user", "assistant")
+CALLS = ("function_call", "custom_tool_call")
+RESULTS = ("function_call_output", "custom_tool_call_output")
+IMAGES = ("input_image", "output_image", "image_url", "image")
+FIRST_ITEMS = 800
+LAST_ITEMS = 200
+PARTS = 100
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing of a conversation, as it stands in the file."""
+
+    value: Any
+    part: str
+    is_given: bool
+    """Whether it was there before the model began."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing of a conversation, as a page shows it."""
+
+    kind: Kind
+    role: str
+    title: str
+    pieces: tuple[Piece, ...]
+    part: str
+    is_given: bool = False
+    call_id: str = ""
+    notes: tuple[str, ...] = ()
+    result: Entry | None = None
+
+    @property
+    def is_models(self) -> bool:
+        """Tell whether the model made it."""
+        return self.kind in ("reasoning", "tool-call", "other") or self.role == "assistant"
+
+    @property
+    def text(self) -> str:
+        """Return its texts as far as the page shows them."""
+        texts = [
+            (f"{piece.name}:\n" if piece.name else "") + piece.shown
+            if isinstance(piece, Text)
+            else piece.note or "an image"
+            for piece in self.pieces
+        ]
+        return "\n".join(texts)
+
+
+def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
+    """Return the conversation of a rollout in order; the middle of an endless one is left out."""
+    items = list(_items(row))
+    left_out = len(items) - FIRST_ITEMS - LAST_ITEMS
+    if left_out <= 0:
+        return [_entry(item, cutter) for item in items]
+    note = f"{left_out:,} items are left out here: see the raw JSON"
+    return [
+        *(_entry(item, cutter) for item in items[:FIRST_ITEMS]),
+        Entry("gap", "", "", (), "", notes=(note,)),
+        *(_entry(item, cutter) for item in items[-LAST_ITEMS:]),
+    ]
+
+
+def last_words(row: Row) -> str:
+    """Return what the model said last, with all texts of that message."""
+    for item in reversed(list(_items(row))):
+        value = item.value
+        if isinstance(value, dict) and value.get("role") == "assistant" and not item.is_given:
+            content = value.get("content")
+            parts = content if isinstance(content, list) else [content]
+            texts = [one.get("text") if isinstance(one, dict) else one for one in parts]
+            if found := "\n".join(text for text in texts if isinstance(text, str) and text):
+                return found
+    return ""
+
+
+def _items(row: Row) -> Iterator[Item]:
+    params = row.get("responses_create_params")
+    asked: Row = params if isinstance(params, dict) else {}
+    answer = row.get("response")
+    answered: Row = answer if isinstance(answer, dict) else {}
+    at, to = "responses_create_params", "response"
+    if params is not None and not isinstance(params, dict):
+        yield Item(params, pointer(at), is_given=True)
+    yield from _instructions(asked, at)
+    given = "input" if asked.get("input") else "input_messages"
+    source, place = (asked, at) if given == "input" else (answered, to)
+    yield from _listed(source.get(given), (place, given), "user", is_given=True)
+    if answered.get("instructions") != asked.get("instructions"):
+        yield from _instructions(answered, to)
+    if answer is not None and not isinstance(answer, dict):
+        yield Item(answer, pointer(to), is_given=False)
+    made = "output" if answered.get("output") else "output_messages"
+    yield from _listed(answered.get(made), (to, made), "assistant", is_given=False)
+
+
+def _instructions(values: Row, place: str) -> Iterator[Item]:
+    text = values.get("instructions")
+    if isinstance(text, list):
+        yield from _listed(text, (place, "instructions"), "system", is_given=True)
+    elif text:
+        message = {"role": "system", "content": text, "title": "instructions"}
+        yield Item(message, pointer(place, "instructions"), is_given=True)
+
+
+def _listed(found: Any, at: tuple[str, str], role: str, *, is_given: bool) -> Iterator[Item]:
+    if found is None:
+        return
+    if isinstance(found, str):
+        yield Item({"role": role, "content": found}, pointer(*at), is_given=is_given)
+        return
+    for index, value in enumerate(found if isinstance(found, list) else [found]):
+        part = pointer(*at, index) if isinstance(found, list) else pointer(*at)
+        for one in _unpacked(value):
+            yield Item(one, part, is_given=is_given)
+
+
+def _unpacked(value: Any) -> Iterator[Any]:
+    """Take apart what some forms put into one message: reasoning, text and calls."""
+    if not isinstance(value, dict) or "type" in value:
+        yield from _thought_apart(value)
+        return
+    if value.get("role") == "tool":
+        call_id, output = value.get("tool_call_id"), value.get("content")
+        yield {"type": "function_call_output", "call_id": call_id, "output": output}
+        return
+    thought = value.get("reasoning_content")
+    if isinstance(thought, str) and thought:
+        yield {"type": "reasoning", "content": [{"text": thought}]}
+    calls = value.get("tool_calls")
+    chat_calls = calls if isinstance(calls, list) else []
+    if value.get("content") or not chat_calls:
+        yield from _thought_apart(value)
+    for call in chat_calls:
+        function = call.get("function") if isinstance(call, dict) else None
+        known = function if isinstance(function, dict) else {"arguments": call}
+        call_id = call.get("id") if isinstance(call, dict) else None
+        yield {**known, "type": "function_call", "call_id": call_id}
+
+
+def _thought_apart(value: Any) -> Iterator[Any]:
+    """Take the reasoning out of a message that begins with it in tags."""
+    if not isinstance(value, dict) or value.get("role") != "assistant":
+        yield value
+        return
+    content = value.get("content")
+    parts: list[Any] = content if isinstance(content, list) else [content]
+    first: Any = parts[0] if parts else None
+    text: Any = first.get("text") if isinstance(first, dict) else first
+    end = _thought_end(text) if isinstance(text, str) else 0
+    if not end:
+        yield value
+        return
+    yield {"type": "reasoning", "content": [{"text": text[:end]}]}
+    rest = text[end:].lstrip()
+    begun = {**first, "text": rest} if isinstance(first, dict) else rest
+    yield {**value, "content": [begun, *parts[1:]] if isinstance(content, list) else begun}
+
+
+def _thought_end(text: str) -> int:
+    """Return where reasoning in tags ends; the first tag may have been part of the prompt."""
+    end = text.find("</think>")
+    if text[:100].lstrip().startswith("<think>"):
+        return end + len("</think>") if end >= 0 else len(text)
+    return end + len("</think>") if end >= 0 and text.find("<think>", 0, end) < 0 else 0
+
+
+def _entry(item: Item, cutter: Cutter) -> Entry:
+    value = item.value
+    if not isinstance(value, dict):
+        return _other(item, cutter, "text" if isinstance(value, str) else "item of unknown form")
+    kind = value.get("type", "message" if "role" in value else None)
+    if kind == "message":
+        return _message(item, cutter)
+    if kind == "reasoning":
+        return _reasoning(item, cutter)
+    if kind in CALLS:
+        return _call(item, cutter)
+    if kind in RESULTS:
+        return _result(item, cutter)
+    return _other(item, cutter, _name(kind) or "item without a type")
+
+
+def _message(item: Item, cutter: Cutter) -> Entry:
+    role = _name(item.value.get("role"))
+    title = _name(item.value.get("title")) or role or "message without a role"
+    content = item.value.get("content")
+    # a message that was made of a bare text stands where the text does
+    is_bare = "type" not in item.value and not item.part.rpartition("/")[2].isdigit()
+    part = item.part if is_bare else item.part + "/content"
+    return Entry(
+        "message",
+        role if role in ROLES else "unknown",
+        title,
+        tuple(_content(content, part, cutter)),
+        item.part,
+        item.is_given,
+        notes=tuple(_token_notes(item.value)),
+    )
+
+
+def _reasoning(item: Item, cutter: Cutter) -> Entry:
+    pieces = [
+        piece
+        for name in ("summary", "content")
+        for piece in _content(item.value.get(name), f"{item.part}/{name}", cutter)
+    ]
+    notes = list(_token_notes(item.value))
+    hidden = item.value.get("encrypted_content")
+    if isinstance(hidden, str) and hidden:
+        notes.append(f"{len(hidden):,} characters are encrypted")
+    return Entry(
+        "reasoning", "assistant", "reasoning", tuple(pieces), item.part, item.is_given,
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _call(item: Item, cutter: Cutter) -> Entry:
+    name = "input" if item.value.get("type") == "custom_tool_call" else "arguments"
+    given = item.value.get(name)
+    pieces = cutter.data_texts(given, f"{item.part}/{name}") if given not in (None, "") else []
+    return Entry(
+        "tool-call", "assistant", _name(item.value.get("name")) or "a tool without a name",
+        tuple(pieces), item.part, item.is_given, _name(item.value.get("call_id")),
+        tuple(_token_notes(item.value)),
+    )  # fmt: skip
+
+
+def _result(item: Item, cutter: Cutter) -> Entry:
+    output = item.value.get("output")
+    part = f"{item.part}/output"
+    is_content = isinstance(output, list) and all(
+        isinstance(one, dict) and "type" in one for one in output
+    )
+    pieces = list(_content(output, part, cutter)) if is_content else cutter.data_texts(output, part)
+    return Entry(
+        "tool-result", "tool", "result", tuple(pieces), item.part, item.is_given,
+        _name(item.value.get("call_id")),
+    )  # fmt: skip
+
+
+def _other(item: Item, cutter: Cutter, title: str) -> Entry:
+    return Entry(
+        "other", "assistant", title, (cutter.text(item.value, item.part),), item.part, item.is_given
+    )
+
+
+def _content(content: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+    if content is None or content == "":
+        return
+    if not isinstance(content, list):
+        yield cutter.text(content, part)
+        return
+    for index, one in enumerate(content[:PARTS]):
+        yield from _part(one, f"{part}/{index}", cutter)
+    if len(content) > PARTS:
+        yield cutter.text(f"… and {len(content) - PARTS:,} more parts: see the raw JSON", part)
+
+
+def _part(one: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+    if not isinstance(one, dict):
+        yield cutter.text(one, part)
+    elif isinstance(one.get("text"), str):
+        if one["text"]:
+            yield cutter.text(one["text"], f"{part}/text")
+    elif one.get("type") in IMAGES:
+        yield cutter.image(one.get("image_url"), part)
+    elif isinstance(one.get("refusal"), str):
+        yield cutter.text(one["refusal"], f"{part}/refusal", name="refusal")
+    else:
+        yield cutter.text(one, part, name=_name(one.get("type")))
+
+
+def _token_notes(value: Row) -> Iterator[str]:
+    for name in TOKENS:
+        if isinstance(value.get(name), list) and value[name]:
+            yield f"{name}: {len(value[name]):,} values"
+    content = value.get("content")
+    for one in content[:PARTS] if isinstance(content, list) else ():
+        found = one.get("logprobs") if isinstance(one, dict) else None
+        if isinstance(found, list) and found:
+            yield f"logprobs: {len(found):,} values"
+
+
+def _name(value: object) -> str:
+    """Return a short text that names something; nothing for anything else."""
+    return value[:200] if isinstance(value, str) else ""

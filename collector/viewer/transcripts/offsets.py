@@ -1,0 +1,298 @@
+"""Where each rollout stands in its file: an index of byte offsets, built once and kept on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, TypeGuard
+
+import orjson
+
+from collector.errors import FileError
+from collector.jsonl import read_object
+
+FORMAT = 1
+FOLDER = ".spotter-index"
+HEAD_BYTES = 4096
+STEP_BYTES = 4 << 20
+STALE_SECONDS = 3600.0
+BOM = b"\xef\xbb\xbf"
+Progress = Callable[[int, int], None]
+TABLES = """
+    create table offsets (
+        task_index integer, rollout_index integer, place integer, length integer,
+        primary key (task_index, rollout_index)
+    ) without rowid;
+    create table mark (
+        format integer, path text, size integer, mtime_ns integer, read_to integer, head text,
+        last_place integer, last_length integer, last_hash text, skipped integer
+    );
+"""
+
+
+class DamagedError(Exception):
+    """The index on disk cannot be used, and must be made anew."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a line stands, without a byte order mark before it."""
+
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an index was made of: by this it is known whether it still holds."""
+
+    format: int
+    path: str
+    size: int
+    mtime_ns: int
+    read_to: int
+    """The end of the last whole line: from here on the index can be extended."""
+    head: str
+    last_place: int
+    last_length: int
+    last_hash: str
+    skipped: int
+    """Lines that hold no rollout with its indices."""
+
+
+MARK_TYPES = [int, str, int, int, int, str, int, int, str, int]
+
+
+@dataclass
+class _Pass:
+    """One pass over the lines of a file, up to the size it had at the beginning."""
+
+    file: BinaryIO
+    size: int
+    progress: Progress
+    read_to: int = 0
+    last: Place = field(default_factory=lambda: Place(0, 0))
+    skipped: int = 0
+
+    def rows(self) -> Iterator[tuple[int, int, int, int]]:
+        """Give the keys and places of the lines from `read_to` on."""
+        self.file.seek(self.read_to)
+        at = reported = self.read_to
+        while at < self.size and (line := self.file.readline()):
+            if at == 0 and line.startswith(BOM):
+                at, line = len(BOM), line[len(BOM) :]
+            key = indices_of(line)
+            if key:
+                yield (*key, at, len(line))
+            if line.endswith(b"\n"):  # one that is not may still be written to, and is read again
+                self.last, self.read_to = Place(at, len(line)), at + len(line)
+                self.skipped += key is None and bool(line.strip())
+            at += len(line)
+            if at - reported >= STEP_BYTES:
+                self.progress(min(at, self.size), self.size)
+                reported = at
+        self.progress(self.size, self.size)
+
+
+class Offsets:
+    """The index of one rollouts file.
+
+    The file on disk is never written to: a new index is made beside it and takes its name. So
+    processes that make it at once do each other no harm, and a killed one leaves the old index.
+    """
+
+    def __init__(self, rollouts: Path, folder: Path) -> None:
+        """Take the file, and the folder that its index is kept in."""
+        self.rollouts = rollouts.absolute()
+        name = hashlib.md5(os.fsencode(self.rollouts)).hexdigest()
+        self.path = folder / f"{name}.sqlite"
+
+    def pending(self) -> int:
+        """Return how many bytes must be read before the index holds."""
+        found = _stat(self.rollouts)
+        mark = self._mark()
+        if mark and (mark.size, mark.mtime_ns) == (found.st_size, found.st_mtime_ns):
+            return 0
+        with _opened(self.rollouts) as file:
+            start = mark.read_to if mark and _only_grew(mark, file, found.st_size) else 0
+        return max(1, found.st_size - start)
+
+    def update(self, progress: Progress) -> None:
+        """Bring the index up to date: extend it if the file only grew, else make it anew."""
+        if not self.pending():
+            return
+        draft = self._draft()
+        try:
+            with _opened(self.rollouts) as file:
+                self._write(draft, file, progress)
+            draft.replace(self.path)
+        except (sqlite3.Error, OSError) as error:
+            raise FileError(f"cannot write the index of {self.rollouts}: {error}") from error
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove the index, which does not hold although the file looks as it did."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileError(f"cannot renew the index {self.path}: {error.strerror}") from error
+
+    def find(self, task: int, rollout: int) -> Place | None:
+        """Return where a rollout stands, as far as the index knows."""
+        query = "select place, length from offsets where task_index = ? and rollout_index = ?"
+        try:
+            with self._reading() as connection:
+                row = connection.execute(query, (task, rollout)).fetchone()
+        except OverflowError:
+            return None
+        except sqlite3.Error as error:
+            raise DamagedError from error
+        if row and not all(type(value) is int and value >= 0 for value in row):
+            raise DamagedError
+        return Place(*row) if row else None
+
+    @property
+    def skipped(self) -> int:
+        """Return how many lines hold no rollout."""
+        mark = self._mark()
+        return mark.skipped if mark else 0
+
+    def _mark(self) -> Mark | None:
+        """Return what the index was made of; nothing if it is missing, damaged or foreign."""
+        try:
+            with self._reading() as connection:
+                row = connection.execute("select * from mark").fetchone()
+                mark = Mark(*row) if row else None
+        except (sqlite3.Error, TypeError):
+            return None
+        if row and [type(value) for value in row] != MARK_TYPES:
+            return None
+        return mark if mark and (mark.format, mark.path) == (FORMAT, self._name) else None
+
+    @property
+    def _name(self) -> str:
+        return str(self.rollouts).encode("utf-8", "backslashreplace").decode()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        if not self.path.is_file():
+            raise sqlite3.OperationalError("there is no index")
+        # a file that is only ever replaced needs no locks, and its folder may be read-only
+        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+            yield connection
+
+    def _draft(self) -> Path:
+        """Return a new empty file beside the index, and remove those of killed processes."""
+        for left in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
+            with contextlib.suppress(OSError):
+                if time.time() - left.stat().st_mtime > STALE_SECONDS:
+                    left.unlink()
+        try:
+            handle, name = tempfile.mkstemp(".tmp", f"{self.path.stem}.", self.path.parent)
+        except OSError as error:
+            raise FileError(f"cannot write the index of {self.rollouts}: {error}") from error
+        os.close(handle)
+        return Path(name)
+
+    def _write(self, draft: Path, file: BinaryIO, progress: Progress) -> None:
+        found = os.fstat(file.fileno())
+        lines = _Pass(file, found.st_size, progress)
+        mark = self._mark()
+        if mark and _only_grew(mark, file, found.st_size):
+            shutil.copyfile(self.path, draft)
+            lines.read_to, lines.skipped = mark.read_to, mark.skipped
+            lines.last = Place(mark.last_place, mark.last_length)
+        with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            _fill(connection, lines, is_new=lines.read_to == 0)
+            new = Mark(
+                FORMAT, self._name, found.st_size, found.st_mtime_ns, lines.read_to,
+                _hash(file, Place(0, min(HEAD_BYTES, lines.read_to))),
+                lines.last.offset, lines.last.length, _hash(file, lines.last), lines.skipped,
+            )  # fmt: skip
+            holes = ", ".join("?" * len(vars(new)))
+            connection.execute(f"insert into mark values ({holes})", tuple(vars(new).values()))
+            connection.execute("commit")
+
+
+def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
+    """Return the task and rollout of a line; nothing if it does not hold both."""
+    try:
+        row = _parsed(line) if isinstance(line, bytes) else line
+    except ValueError:
+        return None
+    task, rollout = row.get("_ng_task_index"), row.get("_ng_rollout_index")
+    return (task, rollout) if _is_index(task) and _is_index(rollout) else None
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    # numbers beyond 64 bits, which cost `read_object` a third of its time, are no indices
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return read_object(line)
+    return value if isinstance(value, dict) else {}
+
+
+def _is_index(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _fill(connection: sqlite3.Connection, lines: _Pass, *, is_new: bool) -> None:
+    connection.execute("pragma journal_mode = off")
+    connection.execute("pragma synchronous = off")
+    if is_new:
+        connection.executescript(TABLES)
+    connection.execute("begin")
+    connection.execute("delete from mark")
+    # a last line without its end was indexed as far as it went: what is read later holds
+    connection.executemany("insert or replace into offsets values (?, ?, ?, ?)", lines.rows())
+
+
+def _only_grew(mark: Mark, file: BinaryIO, size: int) -> bool:
+    """Tell whether a file was only appended to, by its beginning and its last line of then."""
+    return (
+        0 < mark.read_to <= mark.size < size
+        and _hash(file, Place(0, min(HEAD_BYTES, mark.read_to))) == mark.head
+        and _hash(file, Place(mark.last_place, mark.last_length)) == mark.last_hash
+    )
+
+
+def _hash(file: BinaryIO, place: Place) -> str:
+    file.seek(place.offset)
+    return hashlib.md5(file.read(place.length)).hexdigest()
+
+
+def _stat(path: Path) -> os.stat_result:
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise FileError(_missing(path, error)) from error
+    if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for somebody to write to it
+        raise FileError(_missing(path, ValueError("it is no file")))
+    return found
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb", buffering=1 << 20)
+    except (OSError, ValueError) as error:
+        raise FileError(_missing(path, error)) from error
+
+
+def _missing(path: Path, error: OSError | ValueError) -> str:
+    reason = getattr(error, "strerror", None) or str(error)
+    return (
+        f"cannot read the rollouts file {path}: {reason}\n"
+        "  what to do: put it back, or profile it again where it is now"
+    )

@@ -1,0 +1,198 @@
+"""The pieces that a rollout is shown as: texts that are folded and cut, images that are safe."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+FOLDED_CHARS = 2_000
+SHOWN_CHARS = 20_000
+PREVIEW_LINES = 20
+PREVIEW_CHARS = 1_200
+PAGE_CHARS = 400_000
+LATE_CHARS = 400
+IMAGE_CHARS = 2_000_000
+PAGE_IMAGE_CHARS = 8_000_000
+PRETTY_CHARS = 1_000_000
+FIELD_COUNT = 40
+DEPTH = 8
+LISTED = 1_000
+# arrays with a number or more for every token of the model: only their length is shown
+TOKENS = ("generation_token_ids", "prompt_token_ids", "generation_log_probs", "logprobs")
+DATA_URL = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,([A-Za-z0-9+/]+={0,2})")
+SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as a page shows it: first a preview, then the rest, and no more than a page bears."""
+
+    preview: str
+    rest: str
+    size: int
+    """How many characters the whole text has."""
+    part: str
+    """Where the text stands in the rollout, as a JSON pointer."""
+    name: str = ""
+    is_code: bool = False
+
+    @property
+    def shown(self) -> str:
+        """Return what the page has of the text."""
+        return self.preview + self.rest
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether the page has only the beginning."""
+        return len(self.preview) + len(self.rest) < self.size
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image that can be shown, or why it is not loaded."""
+
+    source: str
+    note: str
+    part: str
+
+
+Piece = Text | Image
+
+
+class Cutter:
+    """Makes the pieces of one page, and sees to it that they are not too much for it."""
+
+    def __init__(self, chars: int = PAGE_CHARS) -> None:
+        """Begin a page that may hold so many characters."""
+        self._chars_left = chars
+        self._image_chars_left = PAGE_IMAGE_CHARS
+
+    def text(self, value: object, part: str, *, name: str = "", limit: int = SHOWN_CHARS) -> Text:
+        """Fold a text if it is long, and cut it if it is very long; data is written as JSON."""
+        is_code = not isinstance(value, str)
+        text = value if isinstance(value, str) else as_json(value)
+        # a page with very many texts still gives the beginning of each
+        is_late = min(limit, len(text)) > self._chars_left
+        shown = text[: min(limit, LATE_CHARS) if is_late else limit]
+        self._chars_left -= min(len(shown), self._chars_left)
+        end = _preview_end(shown) if len(text) > FOLDED_CHARS else len(shown)
+        return Text(shown[:end], shown[end:], len(text), part, name, is_code)
+
+    def data_texts(self, value: object, part: str) -> list[Text]:
+        """Show what goes to or comes from a tool: JSON laid out, and texts inside as texts."""
+        found = parsed(value)
+        if found is None:
+            return [self.text(value, part)]
+        if isinstance(found, dict) and len(found) <= FIELD_COUNT and _has_escapes(found):
+            return [
+                self.text(parsed(one) if parsed(one) is not None else one, part, name=str(name))
+                for name, one in found.items()
+            ]
+        return [self.text(found, part)]
+
+    def image(self, value: object, part: str) -> Image:
+        """Show an image that comes with the rollout; nothing is loaded from elsewhere."""
+        url = value.get("url") if isinstance(value, dict) else value
+        if not isinstance(url, str):
+            return Image("", "image not loaded: it has no address", part)
+        if len(url) > min(IMAGE_CHARS, self._image_chars_left):
+            return Image("", f"image not loaded: {len(url):,} characters are too many", part)
+        if not _is_image(url):
+            return Image("", f"image not loaded: {url[:100]}{'…' if len(url) > 100 else ''}", part)
+        self._image_chars_left -= len(url)
+        return Image(url, "", part)
+
+
+def as_json(value: object) -> str:
+    """Write data as JSON for reading."""
+    try:
+        return orjson.dumps(without_tokens(value), option=orjson.OPT_INDENT_2).decode()
+    except (orjson.JSONEncodeError, RecursionError):  # half surrogates, long numbers, deep nests
+        pass
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (ValueError, TypeError, RecursionError):
+        return "too deeply nested to be shown: see the raw JSON"
+
+
+def without_tokens(value: Any, depth: int = 0) -> Any:
+    """Replace arrays of tokens by how long they are."""
+    if depth > DEPTH:
+        return value
+    if isinstance(value, list) and len(value) <= LISTED:
+        return [without_tokens(one, depth + 1) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: f"{len(one):,} values"
+        if name in TOKENS and isinstance(one, list)
+        else without_tokens(one, depth + 1)
+        for name, one in value.items()
+    }
+
+
+def parsed(value: object) -> Any:
+    """Return the data that a text holds as JSON, or that a value is; nothing for other texts."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > PRETTY_CHARS or value.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return orjson.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def pointer(*keys: object) -> str:
+    """Return the JSON pointer to a part of a rollout."""
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+
+
+def pointed_at(value: Any, part: str) -> Any:
+    """Return what a JSON pointer leads to in a rollout, or the last that exists on its way."""
+    for key in part.split("/")[1:]:
+        name = key.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and key.isascii() and key.isdigit() and len(key) < 10:
+            if int(key) >= len(value):
+                break
+            value = value[int(key)]
+        else:
+            break
+    return value
+
+
+def _preview_end(text: str) -> int:
+    """Return where a preview ends: after some lines, or within a very long one."""
+    end = 0
+    for _ in range(PREVIEW_LINES):
+        found = text.find("\n", end) + 1
+        if not found or found > PREVIEW_CHARS:
+            return end if end > PREVIEW_CHARS // 2 else min(len(text), PREVIEW_CHARS)
+        end = found
+    return end
+
+
+def _has_escapes(found: dict[Any, Any]) -> bool:
+    """Tell whether there are texts that JSON would write so that they are hard to read."""
+    texts = [one for one in found.values() if isinstance(one, str)]
+    return any(char in text for text in texts for char in ("\n", '"', "\\"))
+
+
+def _is_image(url: str) -> bool:
+    """Tell whether an address holds an image itself, of a type that can do nothing but be seen."""
+    match = DATA_URL.fullmatch(url)
+    if not match:
+        return False
+    try:
+        data = base64.b64decode(match[1], validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return data.startswith(SIGNATURES) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
