@@ -1,0 +1,110 @@
+"""`spotter export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from collector.commands.common import Warehouse, print_json
+from collector.overrides import Override
+
+if TYPE_CHECKING:
+    from collector.exporting.export import Exported
+
+OVERRIDES = {
+    "warehouse": Override("--warehouse"),
+    "output_dir": Override("--output-dir"),
+    "format": Override("--format", is_list=True),
+    "select": Override("--select", is_list=True),
+    "run": Override("--run", is_list=True),
+    "memory_limit": Override("--memory-limit"),
+}
+
+
+def export(
+    *,
+    output_dir: Annotated[
+        Path,
+        typer.Option("--output-dir", "-o", readable=False, help="The folder to write to."),
+    ] = Path("exports"),
+    formats: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="parquet, csv, jsonl, xlsx, or snapshot for that alone; may be repeated."
+            "  [default: parquet]",
+        ),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", "-s", help="A mart to export; may be repeated.  [default: all]"),
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", "-r", help="A run to export; may be repeated.  [default: all]"),
+    ] = None,
+    partition_by_run: Annotated[
+        bool, typer.Option("--partition-by-run", help="Parquet with a folder a run in each mart.")
+    ] = False,
+    no_snapshot: Annotated[
+        bool, typer.Option("--no-snapshot", help="Write no snapshot.duckdb.")
+    ] = False,
+    warehouse: Warehouse = Path("warehouse.duckdb"),
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(
+            help="Memory for DuckDB, like 500MB; what does not fit is put aside on the disk."
+            "  [default: 4GiB, or half of the machine's]"
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+) -> None:
+    """Export the marts for other tools: files, and a snapshot that dashboards can keep open.
+
+    Each format appears whole or not at all, and replaces the one before it. The snapshot is a
+    read-only DuckDB file that DuckDB 1.0 and later can read.
+
+    \b
+    spotter export                             # Parquet and a snapshot in exports/
+    spotter export -f csv -f xlsx -o results/export
+    spotter export --select task_profiles --run demo --partition-by-run
+    """
+    from collector.exporting.export import export as export_marts
+    from collector.exporting.tables import Wanted
+    from collector.terminal import write_error
+
+    wanted = Wanted(
+        formats=tuple(formats or ["parquet"]),
+        marts=tuple(select or ()),
+        runs=tuple(run or ()),
+        is_partitioned=partition_by_run,
+        has_snapshot=not no_snapshot,
+    )
+    made = export_marts(warehouse, output_dir, wanted, memory_limit=memory_limit)
+    if json:
+        print_json(_as_data(made))
+    else:
+        typer.echo(_as_text(made))
+    for warning in made.warnings:
+        write_error(f"warning: {warning}\n")
+
+
+def _as_data(made: Exported) -> dict[str, object]:
+    return {
+        "output_dir": str(made.output),
+        "files": {name: str(place) for name, place in made.places.items()},
+        "tables": {table.name: table.row_count for table in made.tables},
+        "warnings": made.warnings,
+    }
+
+
+def _as_text(made: Exported) -> str:
+    from collector.terminal import counted_noun
+
+    rows = sum(table.row_count for table in made.tables)
+    what = f"{counted_noun(len(made.tables), 'table')}, {counted_noun(rows, 'row')}"
+    width = max(len(name) for name in made.places)
+    return "\n".join([what, *(f"  {name:{width}}  {place}" for name, place in made.places.items())])

@@ -1,0 +1,1 @@
+"""Write the marts for other tools: files that open anywhere, and a snapshot to query."""

@@ -1,0 +1,170 @@
+"""Export marts: copy them into a snapshot, make the other files of it, publish everything."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+import orjson
+
+from collector.errors import FileError
+from collector.exporting import excel, files, schema
+from collector.exporting.progress import Bar
+from collector.exporting.publication import publish, working_folder
+from collector.exporting.snapshot import SNAPSHOT, Source, copy_marts
+from collector.exporting.tables import Table, Wanted, choose_marts
+from collector.profiling.plan import load_plan
+from collector.profiling.profile import default_memory_limit, defects_logged, open_limited
+from collector.profiling.query import require_warehouse
+from collector.profiling.warehouse import check_path, is_duckdb
+
+SNAPSHOT_NAME = "snapshot.duckdb"
+PLACES = {"xlsx": excel.NAME, "snapshot": SNAPSHOT_NAME}
+READ_ONLY = 0o444
+WRITABLE = 0o222
+
+
+@dataclass
+class Exported:
+    """What was written, and where."""
+
+    output: Path
+    tables: list[Table]
+    places: dict[str, Path]
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """An export that is going on."""
+
+    connection: duckdb.DuckDBPyConnection
+    folder: Path
+    wanted: Wanted
+    bar: Bar
+
+
+def export(
+    warehouse: Path, output: Path, wanted: Wanted, *, memory_limit: str | None = None
+) -> Exported:
+    """Export the wanted marts; a failure leaves the last export as it was."""
+    wanted.check()
+    require_warehouse(warehouse)
+    output = output.expanduser()  # DuckDB would do so
+    places = {name: output / PLACES.get(name, name) for name in wanted.names}
+    models = choose_marts(load_plan(), wanted.marts)
+    check_path(output / SNAPSHOT_NAME, "an export")
+    _check_places(places, warehouse)
+    bar = Bar(1 + len([name for name in wanted.names if name != "snapshot"]))
+    with (
+        _closing(bar),
+        defects_logged("export"),
+        working_folder(output, on_wait=bar.wait) as folder,
+    ):
+        with open_limited(memory_limit or _memory_limit(), folder / "spill") as connection:
+            connection.execute("set enable_progress_bar = true")
+            connection.execute("set enable_progress_bar_print = false")
+            work = _Work(connection, folder, wanted, bar)
+            made = Exported(output, [], places)
+            source = Source(warehouse, models, wanted.runs)
+            made.tables = copy_marts(connection, source, folder / SNAPSHOT_NAME, bar=bar)
+            if wanted.is_partitioned:
+                files.check_partitions(connection)
+            for name in wanted.names:
+                if name != "snapshot":
+                    _write(work, name, made)
+            connection.execute(f"detach {SNAPSHOT}")
+        snapshot = folder / SNAPSHOT_NAME
+        snapshot.chmod(snapshot.stat().st_mode & READ_ONLY)
+        publish(folder, output, [place.name for place in places.values()])
+    return made
+
+
+def _memory_limit() -> str:
+    """Return what a profile may use, but no more than what an export can make use of."""
+    return min(default_memory_limit(), "4096MiB", key=lambda text: int(text.removesuffix("MiB")))
+
+
+@contextlib.contextmanager
+def _closing(bar: Bar) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        bar.clear()
+
+
+def _write(work: _Work, name: str, made: Exported) -> None:
+    if name == "xlsx":
+        _write_workbook(work, made)
+    else:
+        _write_folder(work, name, made.tables)
+
+
+def _write_folder(work: _Work, name: str, tables: list[Table]) -> None:
+    folder = work.folder / name
+    folder.mkdir()
+    is_partitioned = name == "parquet" and work.wanted.is_partitioned
+    places = {}
+    for table in tables:
+        with work.bar.step(f"{table.name} as {name}", table.row_count, work.connection):
+            places[table.name] = (
+                files.write_partitions(work.connection, table, folder)
+                if is_partitioned
+                else files.write_table(work.connection, table, files.KINDS[name], folder)
+            )
+    schema.write_schema(folder, tables, kind=name, places=places, is_partitioned=is_partitioned)
+
+
+def _write_workbook(work: _Work, made: Exported) -> None:
+    excel.check_rows(made.tables)
+    book = excel.Book(work.folder / excel.NAME)
+    book.explain(made.tables)
+    for table in made.tables:
+        label = f"{table.name} as xlsx"
+        with work.bar.step(label, table.row_count):
+            book.add(work.connection, table, _shower(work.bar, label))
+    book.close()
+    if book.cut_count:
+        made.warnings.append(
+            f"{book.cut_count:,} texts are longer than the {excel.CELL_CHARACTERS:,} characters"
+            " that a cell of Excel holds: they are cut there, and end with how long they were"
+        )
+
+
+def _shower(bar: Bar, label: str) -> Callable[[int], None]:
+    return lambda rows: bar.show(label, rows)
+
+
+def _check_places(places: dict[str, Path], warehouse: Path) -> None:
+    """Refuse to replace what is no earlier export, or what is being exported."""
+    for name, place in places.items():
+        if not place.exists():
+            continue
+        is_ours = _is_export(place) if place.is_dir() else _is_file_of(name, place)
+        is_kind = place.is_dir() != (name in PLACES)
+        if not (is_ours and is_kind) or place.samefile(warehouse):
+            raise FileError(
+                f"{place} is no earlier export, and would be replaced\n"
+                "  what to do: choose another folder with --output-dir"
+            )
+
+
+def _is_export(folder: Path) -> bool:
+    """Tell whether a folder holds our description."""
+    try:
+        package = orjson.loads((folder / schema.NAME).read_bytes())
+        return bool(package["name"] == schema.PACKAGE)
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+
+
+def _is_file_of(name: str, place: Path) -> bool:
+    if not place.is_file():
+        return False
+    if name == "snapshot":  # a warehouse can be written to, a snapshot cannot
+        return is_duckdb(place) and not place.stat().st_mode & WRITABLE
+    with place.open("rb") as file:
+        return file.read(2) == b"PK"
