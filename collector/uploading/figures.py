@@ -1,0 +1,132 @@
+"""Read what the marts say of a profiled run; nothing is computed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import duckdb
+
+from collector.artifacts import (
+    AGENTS_SUFFIX,
+    FAILURES_SUFFIX,
+    INPUTS_SUFFIX,
+    PROFILING_SUFFIX,
+    Run,
+)
+from collector.profiling.profile import Outcome
+from collector.profiling.query import open_read_only
+from collector.profiling.warehouse import Row, fetch_rows
+from collector.uploading.content import (
+    Bundle,
+    Figures,
+    Step,
+    Upload,
+    Value,
+    bundled,
+    described,
+)
+from collector.uploading.names import safe_name, safe_text
+
+SETTINGS = """
+    select
+        is_partial_allowed, pass_threshold, answer_field, slice_by, expected_rollout_count,
+        completed_rollout_count, missing_rollout_count, failed_attempt_count, completion_pct,
+        task_count, complete_task_count, partial_task_count, dropped_task_count, skipped_value_count
+    from runs where run_id = ?
+"""
+SCORES = """
+    select agent_name, score, k, value, low, high, std_error
+    from agent_scores where run_id = ? and slice_by = 'all'
+"""
+CURVE = """
+    select
+        k, agent_name, pass_at_k, pass_at_k_std_error, pass_at_k_low, pass_at_k_high,
+        pass_hat_k, pass_hat_k_std_error, pass_hat_k_low, pass_hat_k_high,
+        max_at_k, min_at_k, majority_at_k
+    from pass_at_k where run_id = ? and slice_by = 'all' order by k, agent_name
+"""
+MEANS = "select agent_name, metric, value_mean from agent_metrics where run_id = ?"
+RELIABILITY = """
+    select
+        agent_name, expected_rollout_count, completed_rollout_count, missing_rollout_count,
+        unscored_rollout_count, failed_attempt_count, clean_rollout_count, clean_ratio,
+        recovered_rollout_count, lost_rollout_count, reward_mean_failures_as_zero,
+        reward_mean_lowest, reward_mean_highest
+    from agent_reliability where run_id = ?
+"""
+
+
+def profiled_uploads(outcome: Outcome, *, on_wait: Callable[[str], None]) -> list[Upload]:
+    """Describe each run that was profiled."""
+    with open_read_only(outcome.warehouse, on_wait=on_wait) as connection:
+        return [
+            Upload(
+                run_id=run.run_id,
+                command="profile",
+                settings=_settings(connection, run),
+                figures=_figures(connection, run.run_id),
+                curve=_curve(connection, run.run_id),
+                bundles=_bundles(run, is_published=outcome.is_published),
+            )
+            for run in outcome.runs
+        ]
+
+
+def _settings(connection: duckdb.DuckDBPyConnection, run: Run) -> dict[str, Value]:
+    settings = described(run.run_id, rollouts=run.rollouts, inputs=run.inputs)
+    for row in fetch_rows(connection, SETTINGS, run.run_id):
+        # MLflow has no empty texts
+        settings |= {name: _plain(value) for name, value in row.items() if value not in (None, "")}
+    return settings
+
+
+def _plain(value: Any) -> Value:
+    return value if isinstance(value, (bool, int, float)) else safe_text(str(value))
+
+
+def _figures(connection: duckdb.DuckDBPyConnection, run_id: str) -> Figures:
+    figures: Figures = {}
+    for row in fetch_rows(connection, SCORES, run_id):
+        figures |= _known(_score(row))
+    for row in fetch_rows(connection, MEANS, run_id):
+        name = f"means/{safe_name(row['agent_name'])}/{safe_name(row['metric'])}"
+        figures |= _known([(name, row["value_mean"])])
+    for row in fetch_rows(connection, RELIABILITY, run_id):
+        figures |= _known(_of_agent("reliability", row))
+    return figures
+
+
+def _score(row: Row) -> Iterator[tuple[str, float | None]]:
+    # pass_at_k of 4 repeats is not that of 8: the k is a part of the name
+    score = row["score"].removesuffix("k") + str(row["k"]) if row["k"] else row["score"]
+    name = f"scores/{safe_name(row['agent_name'])}/{score}"
+    yield name, row["value"]
+    for bound in ("low", "high", "std_error"):
+        yield f"{name}_{bound}", row[bound]
+
+
+def _curve(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Step]:
+    steps: dict[int, Figures] = {}
+    for row in fetch_rows(connection, CURVE, run_id):
+        figures = steps.setdefault(row.pop("k"), {})
+        figures |= _known(_of_agent("pass_at_k", row))
+    return [Step(k, figures) for k, figures in steps.items()]
+
+
+def _of_agent(section: str, row: Row) -> Iterator[tuple[str, float | None]]:
+    agent = safe_name(row["agent_name"])
+    for name, value in row.items():
+        if name != "agent_name":
+            yield f"{section}/{agent}/{name}", value
+
+
+def _known(pairs: Iterable[tuple[str, float | None]]) -> Figures:
+    return {name: value for name, value in pairs if value is not None and math.isfinite(value)}
+
+
+def _bundles(run: Run, *, is_published: bool) -> list[Bundle]:
+    kept = {".jsonl": run.rollouts, INPUTS_SUFFIX: run.inputs, FAILURES_SUFFIX: run.failures}
+    made = {PROFILING_SUFFIX: run.profiling, AGENTS_SUFFIX: run.agents} if is_published else {}
+    return bundled("rollouts", run.rollouts, kept) + bundled("profile", run.rollouts, made)
