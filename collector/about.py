@@ -17,6 +17,7 @@ ALIASES = {
     "collect --serve": "ng_e2e_collect_rollouts",
     "aggregate": "ng_aggregate_rollouts",
     "profile": "ng_reward_profile",
+    "view": "ng_viewer",
     "test": "ng_test",
     "--version": "ng_version",
     "--help": "ng_help",

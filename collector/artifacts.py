@@ -17,6 +17,8 @@ AGENTS_SUFFIX = "_agent_metrics.json"
 AGGREGATE_SUFFIX = "_aggregate_metrics.json"
 RECORD_SUFFIX = "_run.json"
 TASKS_SUFFIX = "_tasks.jsonl"
+# where MLflow keeps copies of what was uploaded
+COPIES = {"mlruns", "mlartifacts"}
 NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
 
 
@@ -88,8 +90,9 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 def _rollouts_at(path: Path) -> Iterator[Path]:
     if path.is_dir():
         for candidate in sorted(path.rglob("*.jsonl")):
+            is_copy = not COPIES.isdisjoint(candidate.relative_to(path).parts)
             is_run = candidate.is_file() and default_inputs(candidate).is_file()
-            if is_run and not candidate.name.endswith(NO_ROLLOUTS):
+            if is_run and not is_copy and not candidate.name.endswith(NO_ROLLOUTS):
                 yield _absolute(candidate)
     elif not path.name.endswith((*NO_ROLLOUTS, ".json")):
         yield _absolute(path)

@@ -15,11 +15,14 @@ from collector.commands import (
     collect,
     config,
     demo,
+    export,
     profile,
+    report,
     run,
     self_test,
     sql,
     status,
+    view,
 )
 from collector.commands.common import PRINTED, print_json
 from collector.errors import FileError, SpotterError, UsageError
@@ -37,6 +40,9 @@ OVERRIDES = {
     "profile": profile.OVERRIDES,
     "test": self_test.OVERRIDES,
     "sql": sql.OVERRIDES,
+    "view": view.OVERRIDES,
+    "report": report.OVERRIDES,
+    "export": export.OVERRIDES,
 }
 
 app = typer.Typer(
@@ -54,6 +60,9 @@ app.command()(collect.collect)
 app.command()(aggregate.aggregate)
 app.command()(profile.profile)
 app.command()(sql.sql)
+app.command()(view.view)
+app.command()(report.report)
+app.command()(export.export)
 app.command("test")(self_test.self_test)
 
 
@@ -125,6 +134,7 @@ ng_collect_rollouts = _alias("collect")
 ng_e2e_collect_rollouts = _alias("collect", "--serve")
 ng_aggregate_rollouts = _alias("aggregate")
 ng_reward_profile = _alias("profile")
+ng_viewer = _alias("view")
 ng_test = _alias("test")
 ng_version = _alias("--version")
 

@@ -143,7 +143,9 @@ def _next_steps(folder: Path) -> Iterator[str]:
     configs = " ".join(f"-c {path}" for path in CONFIGS)
     yield "\nThese figures are of a simulated model, which works by rules and slips by chance."
     yield "\nTry next"
+    yield f"  spotter view {warehouse}                      # look at it in a browser"
     yield f"  spotter sql -w {warehouse}                    # what can be queried"
+    yield f"  spotter export -w {warehouse} -f xlsx         # for Excel, dashboards, notebooks"
     columns = "task_index, reward_mean, reward_std, total_tokens_mean"
     yield f'  spotter sql -w {warehouse} "select {columns} from task_profiles order by 2 limit 5"'
     yield f"  spotter run {configs}"

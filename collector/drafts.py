@@ -45,7 +45,7 @@ class Drafts:
         for draft, place in list(self._places.items()):
             try:
                 draft.replace(place)
-                _sync_folder(place.parent)
+                sync_folder(place.parent)
             except OSError as error:
                 raise FileError(f"cannot write {place}: {error.strerror}") from error
             del self._places[draft]
@@ -66,7 +66,8 @@ def drafting() -> Iterator[Drafts]:
         drafts.discard()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Force the names in a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -5,7 +5,8 @@ SpotterError
 ├── UsageError       2  wrong usage or settings
 ├── ServerError      3  a server could not be reached or answered wrongly
 └── FileError        4  a file could not be read or written
-    └── LinesError   4  lines of a file cannot be used
+    ├── LinesError   4  lines of a file cannot be used
+    └── BusyError    4  another process is using the warehouse
 """
 
 
@@ -37,6 +38,10 @@ class FileError(SpotterError):
     """A file could not be read or written."""
 
     exit_code = 4
+
+
+class BusyError(FileError):
+    """Another process is using the warehouse, and did not finish in time."""
 
 
 class LinesError(FileError):

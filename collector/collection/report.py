@@ -50,6 +50,12 @@ def as_data(result: Collected) -> dict[str, Any]:
     }
 
 
+def profile_command(result: Collected) -> str:
+    """Return the command that profiles what was collected."""
+    partial = " --allow-partial" if result.missing_count else ""
+    return f"spotter profile {shlex.quote(str(_short(result.files.rollouts)))}{partial}"
+
+
 def aggregated_as_text(result: Aggregated) -> str:
     """Describe what the agents computed."""
     merged = [f"Merged       {_short(path)}" for path in result.merged]
@@ -122,7 +128,6 @@ def _files(result: Collected) -> Iterator[str]:
 
 
 def _next_step(result: Collected) -> Iterator[str]:
-    path = shlex.quote(str(_short(result.files.rollouts)))
     yield ""
     if result.missing_count:
         if result.missing_count > result.terminal_count + result.spent_count:
@@ -138,9 +143,9 @@ def _next_step(result: Collected) -> Iterator[str]:
                 " file says why, and resuming does not send them again."
             )
         if result.completed_count:
-            yield f"To profile what is there: spotter profile {path} --allow-partial"
+            yield f"To profile what is there: {profile_command(result)}"
     else:
-        yield f"To profile them: spotter profile {path}"
+        yield f"To profile them: {profile_command(result)}"
 
 
 def _short(path: Path) -> Path:

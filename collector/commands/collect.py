@@ -20,11 +20,14 @@ from collector.commands.common import (
     print_json,
     print_text,
 )
+from collector.commands.uploads import UPLOAD_OVERRIDES, Trackers, ready_trackers, say
+from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
 from collector.overrides import ANY, Override
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
+    from collector.uploading.content import Upload
 
 OVERRIDES = {
     "agent_name": Override("--agent-name"),
@@ -43,6 +46,7 @@ OVERRIDES = {
     "max_attempts": Override("--max-attempts"),
     "grace_period": Override("--grace-period"),
     **CONNECTION_OVERRIDES,
+    **UPLOAD_OVERRIDES,
 }
 SERVE_OVERRIDES = {
     **OVERRIDES,
@@ -134,6 +138,7 @@ def collect(
     grace_period: Annotated[
         float, typer.Option(help="Seconds that rollouts in flight get when you stop.")
     ] = 30.0,
+    upload: Trackers = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Ask agent servers for repeated rollouts, and write what they answer.
@@ -144,6 +149,7 @@ def collect(
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 8 --resume
+    spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4 --upload wandb
     spotter collect +agent_name=my_agent +input_jsonl_fpath=tasks.jsonl \\
         +output_jsonl_fpath=results/rollouts.jsonl +num_repeats=4 +num_samples_in_parallel=10 \\
         '+responses_create_params={temperature: 0.7}'
@@ -173,6 +179,7 @@ def collect(
         "request_timeout": request_timeout,
         "grace_period": grace_period,
     }
+    trackers = ready_trackers(upload)
     if serve:
         result = _collect_served(given, config or [], settings or [], split or "train")
     elif input_jsonl_fpath is None:
@@ -181,7 +188,7 @@ def collect(
         raise UsageError("--config, --set and --split are for --serve")
     else:
         result = _collect({**given, "input_jsonl_fpath": _found(input_jsonl_fpath)})
-    _tell(result, as_json=json)
+    _tell(result, trackers, as_json=json)
 
 
 def _found(path: Path) -> Path:
@@ -220,26 +227,47 @@ def _collect_served(
         return _collect({**given, "head_host": gym.head_host, "head_port": gym.head_port})
 
 
-def _tell(result: Collected, *, as_json: bool) -> None:
+def _tell(result: Collected, trackers: list[str], *, as_json: bool) -> None:
     from collector.collection import report
-    from collector.terminal import counted_noun, printable_lines, write_error
 
-    if as_json:
-        print_json(report.as_data(result))
-    else:
+    if not as_json:
         print_text(report.as_text(result))
+    again = report.profile_command(result)
+    told = upload_to(trackers, lambda: _described(result), again=again)
+    if as_json:
+        print_json({**report.as_data(result), **told.data})
+    elif told.text:
+        print_text(told.text)
     if result.aggregation_error:
-        write_error(
-            "warning: the rollouts are on disk, but not aggregated:"
-            f" {printable_lines(str(result.aggregation_error))}\n"
-        )
-    if result.error:
-        raise result.error
+        say(f"warning: the rollouts are on disk, but not aggregated: {result.aggregation_error}")
+    problem = _problem(result)
+    if problem and told.error:
+        say(f"warning: {told.error}")
+    error = problem or told.error
+    if error:
+        raise error
+
+
+def _described(result: Collected) -> list[Upload]:
+    from collector.uploading.collected import collected_upload
+
     if result.signal:
-        raise typer.Exit(128 + result.signal)
+        raise ServerError("you stopped the collection")
+    return [collected_upload(result)]
+
+
+def _problem(result: Collected) -> Exception | None:
+    """Return how the command is to end, if not well."""
+    from collector.terminal import counted_noun
+
+    if result.error:
+        return result.error
+    if result.signal:
+        return typer.Exit(128 + result.signal)
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
-        raise ServerError(
+        return ServerError(
             f"{result.missing_count:,} of {counted_noun(result.expected_count, 'rollout')} are"
             f" missing{reason}"
         )
+    return None

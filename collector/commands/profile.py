@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collector.commands.common import Warehouse, print_json
+from collector.commands.uploads import UPLOAD_OVERRIDES, Trackers, ready_trackers, say
+from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import Override
+
+if TYPE_CHECKING:
+    from collector.profiling.profile import Outcome
+    from collector.uploading.content import Upload
 
 OVERRIDES = {
     "rollouts_jsonl_fpath": Override("--rollouts"),
@@ -22,6 +28,7 @@ OVERRIDES = {
     "pass_threshold": Override("--pass-threshold"),
     "answer_field": Override("--answer-field"),
     "slice_by": Override("--slice-by", is_list=True),
+    **UPLOAD_OVERRIDES,
 }
 
 
@@ -76,6 +83,10 @@ def profile(
             " May be repeated."
         ),
     ] = None,
+    no_files: Annotated[
+        bool, typer.Option("--no-files", help="Fill the warehouse only: write no output files.")
+    ] = False,
+    upload: Trackers = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Profile one or more runs: rewards and other metrics per task and per agent.
@@ -86,6 +97,7 @@ def profile(
     \b
     spotter profile results/rollouts.jsonl
     spotter profile results/ --allow-partial
+    spotter profile results/rollouts.jsonl --upload wandb --upload mlflow
     spotter profile +rollouts_jsonl_fpath=results/rollouts.jsonl ++allow_partial_rollouts=True
     """
     from collector import artifacts
@@ -98,11 +110,16 @@ def profile(
     given = [*(paths or []), *([rollouts] if rollouts else [])]
     if not given:
         raise UsageError("which rollouts? Name a file or a folder: spotter profile results/")
+    if no_files and output_dir:
+        raise UsageError("--output-dir is where the output files go, and --no-files writes none")
     runs = artifacts.plan_runs(
         artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
     )
     statistics = Statistics(pass_threshold, answer_field, tuple(slice_by or ()))
-    settings = Settings(warehouse.absolute(), allow_partial, memory_limit, statistics)
+    trackers = ready_trackers(upload)
+    settings = Settings(
+        warehouse.absolute(), allow_partial, memory_limit, statistics, is_published=not no_files
+    )
     progress = Progress()
     try:
         outcome = profile_runs(runs, settings, listener=progress)
@@ -112,9 +129,28 @@ def profile(
         raise
     finally:
         progress.clear()
-    if json:
-        print_json(report.as_data(outcome))
-    else:
+    _tell(outcome, trackers, as_json=json)
+
+
+def _tell(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
+    from collector.profiling import report
+
+    if not as_json:
         typer.echo(report.as_text(outcome))
+    told = upload_to(
+        trackers, lambda: _described(outcome), again="give the same command again with"
+    )
+    if as_json:
+        print_json({**report.as_data(outcome), **told.data})
+    elif told.text:
+        typer.echo(told.text)
     for warning in report.warnings(outcome):
         typer.echo(f"warning: {warning}", err=True)
+    if told.error:
+        raise told.error
+
+
+def _described(outcome: Outcome) -> list[Upload]:
+    from collector.uploading.figures import profiled_uploads
+
+    return profiled_uploads(outcome, on_wait=say)

@@ -24,7 +24,15 @@ import orjson
 
 from collector.errors import SpotterError
 
-PROJECT_PARTS = ("dbt_project.yml", "profiles.yml", "models", "macros", "seeds", "tests/dbt")
+PROJECT_PARTS = (
+    "dbt_project.yml",
+    "profiles.yml",
+    "selectors.yml",
+    "models",
+    "macros",
+    "seeds",
+    "tests/dbt",
+)
 SCRATCH = "scratch"
 WAREHOUSE = "warehouse"
 
@@ -37,6 +45,7 @@ class Column:
     data_type: str
     description: str
     is_required: bool
+    is_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,7 @@ class Model:
     description: str
     columns: tuple[Column, ...]
     meta: dict[str, Any]
+    key: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -174,7 +184,16 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
 
 def _read_manifest(manifest: dict[str, Any]) -> Plan:
     nodes = manifest["nodes"]
-    models = {name: node for name, node in nodes.items() if node["resource_type"] == "model"}
+    models = {
+        name: node
+        for name, node in nodes.items()
+        if node["resource_type"] == "model" and node["config"]["materialized"] != "external"
+    }
+    keys = {
+        node["attached_node"]: tuple(node["test_metadata"]["kwargs"]["columns"])
+        for node in nodes.values()
+        if node.get("test_metadata", {}).get("name") == "unique_key"
+    }
     seeds = [_seed(node) for node in nodes.values() if node["resource_type"] == "seed"]
     checks = [
         Check(name=node["name"], sql=node["compiled_code"])
@@ -183,7 +202,7 @@ def _read_manifest(manifest: dict[str, Any]) -> Plan:
     ]
     return Plan(
         seeds=tuple(sorted(seeds, key=lambda seed: seed.relation)),
-        models=tuple(_model(models[name]) for name in _in_order(models)),
+        models=tuple(_model(models[name], keys.get(name, ())) for name in _in_order(models)),
         checks=tuple(sorted(checks, key=lambda check: check.name)),
     )
 
@@ -218,7 +237,7 @@ def _seed(node: dict[str, Any]) -> Seed:
     return Seed(node["relation_name"], f"select {columns} from (values {values}) as rows ({names})")
 
 
-def _model(node: dict[str, Any]) -> Model:
+def _model(node: dict[str, Any], key: tuple[str, ...]) -> Model:
     return Model(
         name=node["name"],
         layer=node["fqn"][1],
@@ -228,6 +247,7 @@ def _model(node: dict[str, Any]) -> Model:
         description=node["description"],
         columns=tuple(_column(column) for column in node["columns"].values()),
         meta=node["config"]["meta"],
+        key=key,
     )
 
 
@@ -237,6 +257,7 @@ def _column(column: dict[str, Any]) -> Column:
         data_type=column["data_type"] or "",
         description=column["description"],
         is_required=any(rule["type"] == "not_null" for rule in column["constraints"]),
+        is_json=column["config"]["meta"].get("format") == "json",
     )
 
 
@@ -245,7 +266,13 @@ def _parse(content: bytes) -> Plan:
     return Plan(
         seeds=tuple(Seed(**seed) for seed in stored["seeds"]),
         models=tuple(
-            Model(**{**model, "columns": tuple(Column(**column) for column in model["columns"])})
+            Model(
+                **{
+                    **model,
+                    "columns": tuple(Column(**column) for column in model["columns"]),
+                    "key": tuple(model["key"]),
+                }
+            )
             for model in stored["models"]
         ),
         checks=tuple(Check(**check) for check in stored["checks"]),

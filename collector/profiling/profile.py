@@ -33,6 +33,8 @@ class Settings:
     is_partial_allowed: bool = False
     memory_limit: str | None = None
     statistics: Statistics = field(default_factory=Statistics)
+    is_published: bool = True
+    """Whether NeMo Gym's output files are written, beside the warehouse."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Outcome:
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
     headlines: dict[str, Headlines]
+    is_published: bool = True
 
 
 class BrokenRunsError(SpotterError):
@@ -84,7 +87,7 @@ def profile(
     plan = load_plan()
     steps = Steps(listener, total=len(plan.models) + len(plan.checks))
     with (
-        _defects_logged(),
+        defects_logged("profile"),
         _scratch(settings) as (connection, folder),
         tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
     ):
@@ -125,7 +128,7 @@ def _write(
         ):
             warehouse.build_marts(connection, plan, progress=steps)
             warehouse.run_checks(connection, plan, progress=steps)
-            for run in runs:
+            for run in runs if settings.is_published else ():
                 publish.write_run(connection, run, drafts)
             outcome = _outcome(connection, runs, settings, is_new=is_new)
         try:
@@ -160,6 +163,7 @@ def _outcome(
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
+        is_published=settings.is_published,
     )
 
 
@@ -175,16 +179,17 @@ def _scratch(settings: Settings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pa
             folder.mkdir(mode=0o700)
         except OSError as error:
             raise FileError(f"cannot write the warehouse {place}: {error.strerror}") from error
-        with _open(settings, folder) as connection:
+        with open_limited(settings.memory_limit, folder / "spill") as connection:
             yield connection, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _open(settings: Settings, folder: Path) -> duckdb.DuckDBPyConnection:
-    limit = settings.memory_limit or default_memory_limit()
+def open_limited(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB in memory that puts aside what does not fit into its share."""
+    limit = memory_limit or default_memory_limit()
     try:
-        return open_scratch(memory_limit=limit, temp_directory=folder / "spill")
+        return open_scratch(memory_limit=limit, temp_directory=spill)
     except (duckdb.ParserException, duckdb.InvalidInputException) as error:
         raise UsageError(
             f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB"
@@ -200,17 +205,17 @@ def default_memory_limit() -> str:
 
 
 @contextlib.contextmanager
-def _defects_logged() -> Iterator[None]:
+def defects_logged(name: str) -> Iterator[None]:
     """Keep the details of an unexpected DuckDB error in a file, and say it in one sentence."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
         first = str(error).splitlines()[0]
         raise UsageError(f"{first}\n  what to do: give more with --memory-limit") from error
-    except duckdb.IOException as error:
+    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         raise FileError(f"{str(error).splitlines()[0]}\n  nothing was written") from error
     except duckdb.Error as error:
-        log = cache_dir() / "logs" / "profile.log"
+        log = cache_dir() / "logs" / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{datetime.now(UTC).isoformat()}\n{traceback.format_exc()}\n")

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError, UsageError
-from collector.profiling.warehouse import OFFLINE, check_warehouse, with_lock
+from collector.profiling.warehouse import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, with_lock
 from collector.terminal import printable
 
 MARTS = """
@@ -76,22 +76,48 @@ def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
     return marts
 
 
-def open_read_only(path: Path, *, on_wait: Callable[[str], None]) -> duckdb.DuckDBPyConnection:
+def open_read_only(
+    path: Path,
+    *,
+    on_wait: Callable[[str], None],
+    timeout_s: float = LOCK_TIMEOUT_S,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> duckdb.DuckDBPyConnection:
     """Open a warehouse so that nothing outside of it can be read or written."""
+    require_warehouse(path)
+    # what does not fit into memory cannot be put aside: there are no files
+    config = {**OFFLINE, "temp_directory": ""}
+    config |= {"memory_limit": memory_limit} if memory_limit else {}
+    config |= {"threads": threads} if threads else {}
+    connection = with_lock(
+        lambda: duckdb.connect(str(path), read_only=True, config=config),
+        path,
+        on_wait=on_wait,
+        timeout_s=timeout_s,
+    )
+    _restrict(connection)
+    return connection
+
+
+def require_warehouse(path: Path) -> None:
+    """Refuse a warehouse that is not there, or cannot be one."""
     if not path.is_file():
         raise FileError(
             f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
             " with --warehouse"
         )
-
     check_warehouse(path)
-    connection = with_lock(
-        lambda: duckdb.connect(str(path), read_only=True, config=OFFLINE), path, on_wait=on_wait
-    )
+
+
+def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
+    """Take files and settings away from a connection, unless another in this process did."""
+    if connection.execute("select current_setting('lock_configuration')").fetchone() == (True,):
+        return
     # enable_external_access would still let a query overwrite the warehouse file itself
     connection.execute("set disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("set enable_progress_bar = false")  # it would be written to stdout
     connection.execute("set lock_configuration = true")
-    return connection
 
 
 def _refuse_changes(statements: list[duckdb.Statement]) -> None:

@@ -100,9 +100,10 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     if outcome.warehouse != Path("warehouse.duckdb").absolute():
         sql += f" -w {shlex.quote(_short(outcome.warehouse))}"
     yield from headlines.as_text(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
-    yield f"Profile      {_short(run.profiling)}"
-    yield f"Agents       {_short(run.agents)}"
-    yield ""
+    if outcome.is_published:
+        yield f"Profile      {_short(run.profiling)}"
+        yield f"Agents       {_short(run.agents)}"
+        yield ""
 
 
 def _agents_text(metrics: list[Row]) -> Iterator[str]:
@@ -140,8 +141,8 @@ def _run_data(run: Run, outcome: Outcome) -> Row:
         "run_id": run.run_id,
         "rollouts": str(run.rollouts),
         "inputs": str(run.inputs),
-        "reward_profiling": str(run.profiling),
-        "agent_metrics": str(run.agents),
+        "reward_profiling": str(run.profiling) if outcome.is_published else None,
+        "agent_metrics": str(run.agents) if outcome.is_published else None,
         **{name: counts[name] for name in COUNTS},
         "agents": [
             {

@@ -57,7 +57,16 @@ def _write(path: Path, rows: list[Row]) -> None:
 async def _profile(folder: Path) -> None:
     """Run the command in a process of its own: dbt and DuckDB would hold up the server."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "collector", "profile", "run.jsonl", "--warehouse", "w.duckdb"),
+        *(
+            sys.executable,
+            "-P",
+            "-m",
+            "collector",
+            "profile",
+            "run.jsonl",
+            "--warehouse",
+            "w.duckdb",
+        ),
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,

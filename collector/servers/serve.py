@@ -117,7 +117,7 @@ def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[Child
     flags += [word for setting in settings for word in ("--set", setting)]
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "collector", "run", "--json", "--exit-with-stdin"),
+            *(sys.executable, "-P", "-m", "collector", "run", "--json", "--exit-with-stdin"),
             *("--head-port", "0", *flags),
         ],
         stdin=subprocess.PIPE,
