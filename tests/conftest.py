@@ -70,3 +70,6 @@ def start_endpoint() -> Iterator[EndpointFactory]:
     for process in processes:
         process.kill()
         process.wait()
+
+
+from tests.browser import chromium, open_browser, viewer, visitor, world  # noqa: E402, F401

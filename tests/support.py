@@ -28,6 +28,7 @@ MARTS = (
     "agent_metrics",
     "pass_at_k",
     "agent_scores",
+    "task_slices",
     "reward_histograms",
     "reward_by_length",
     "task_bands",
@@ -160,7 +161,7 @@ def profile_agents(
 
 
 def run_command(
-    command: str, *arguments: str | Path, cwd: Path
+    command: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     program = Path(sys.executable).with_name(command)
     return subprocess.run(
@@ -170,11 +171,18 @@ def run_command(
         text=True,
         check=False,
         timeout=300,
+        env=env,
     )
 
 
 def on_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """What the command writes to a terminal, both to stdout and stderr, without its progress."""
+    """What the command leaves on a terminal, of stdout and stderr, without its progress."""
+    text = through_terminal(*arguments, cwd=cwd)
+    return re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", text)
+
+
+def through_terminal(*arguments: str | Path, cwd: Path) -> str:
+    """Everything that the command writes to a terminal."""
     program = Path(sys.executable).with_name("spotter")
     ours, its = pty.openpty()
     with subprocess.Popen(
@@ -186,8 +194,7 @@ def on_terminal(*arguments: str | Path, cwd: Path) -> str:
             while chunk := os.read(ours, 1 << 16):
                 chunks.append(chunk)
     os.close(ours)
-    text = b"".join(chunks).decode().replace("\r\n", "\n")
-    return re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", text)
+    return b"".join(chunks).decode().replace("\r\n", "\n")
 
 
 def load_compare() -> Callable[[Path, Path, Path, str], list[str]]:

@@ -55,7 +55,8 @@ def test_json_says_the_same(example: Profiled) -> None:
 
 
 def test_every_mart_has_the_run(example: Profiled) -> None:
-    run_profile("workplace.jsonl", "--run-id", "mine", cwd=example.rollouts.parent)
+    options = ("--run-id", "mine", "--slice-by", "category")
+    run_profile("workplace.jsonl", *options, cwd=example.rollouts.parent)
     assert not example.query("select * from failures")  # nothing failed
     for mart in set(MARTS) - {"failures"}:
         assert example.query(f"select distinct run_id from {mart}") == [("mine",)], mart

@@ -19,6 +19,7 @@ SLICE = ("agent_name", "slice_by", "slice_value")
 KEYS = {
     "pass_at_k": (*SLICE, "k"),
     "agent_scores": (*SLICE, "score"),
+    "task_slices": ("task_index", "agent_name", "slice_by"),
     "agent_reliability": ("agent_name",),
     "failures": ("agent_name", "failure_class"),
     "task_bands": ("task_index", "agent_name"),
@@ -95,6 +96,13 @@ def test_bootstrap_intervals_surround_the_value_and_are_not_there_for_slices(
             assert high >= row["value"] - 1e-9, row
 
 
+def test_task_slices_say_where_a_task_is(written: Written) -> None:
+    expected = reference.task_slices(written.slices(), written.setting.fields)
+    found = written.run.table("from task_slices")
+    assert differences(found, expected, KEYS["task_slices"]) == []
+    assert bool(found) == bool(written.setting.fields)
+
+
 def test_task_bands_have_wilsons_interval_and_the_expected_share_of_mixed_groups(
     written: Written,
 ) -> None:
@@ -157,7 +165,7 @@ def test_the_key_of_a_mart_is_unique(mart: str, written: Written) -> None:
     )
     rows, keys, filled = found[0]
     assert rows == keys == filled
-    assert rows > 0 or mart == "failures"
+    assert rows > 0 or mart in ("failures", "task_slices")
 
 
 def test_settings_are_kept_with_the_run(written: Written) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from collector.errors import BusyError, FileError
+from collector.profiling.query import open_read_only
 from tests.support import Profiled, key, run_command, run_profile, write_run
 
 SPOTTER = str(Path(sys.executable).with_name("spotter"))
@@ -31,6 +35,27 @@ def start(run: Profiled) -> subprocess.Popen[str]:
     )
 
 
+@contextlib.contextmanager
+def holding(run: Profiled, *, is_read_only: bool) -> Iterator[None]:
+    """Let another process hold the warehouse open."""
+    holder = (
+        f"import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only={is_read_only});"
+        " print(1, flush=True); input()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", holder, str(run.warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    process.stdout.readline()
+    try:
+        yield
+    finally:
+        process.communicate("\n", timeout=10)
+
+
 def test_two_profiles_at_once_both_arrive(workspace: Path) -> None:
     runs = [many(workspace, f"run{i}") for i in range(4)]
     processes = [start(run) for run in runs]
@@ -44,25 +69,27 @@ def test_two_profiles_at_once_both_arrive(workspace: Path) -> None:
 def test_a_profile_waits_for_an_open_reader(workspace: Path) -> None:
     run = many(workspace, "run")
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
-    holder = (
-        "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True);"
-        " print(1, flush=True); input()"
-    )
-    reader = subprocess.Popen(
-        [sys.executable, "-c", holder, str(run.warehouse)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert reader.stdout
-    reader.stdout.readline()
-    writer = start(run)
-    time.sleep(3)
-    assert writer.poll() is None
-    reader.communicate("\n", timeout=10)
+    with holding(run, is_read_only=True):
+        writer = start(run)
+        time.sleep(3)
+        assert writer.poll() is None
     _, messages = writer.communicate(timeout=60)
     assert writer.returncode == 0
     assert messages.count("another process is using it") == 1
+
+
+def test_a_warehouse_that_stays_in_use_is_told_from_other_problems(workspace: Path) -> None:
+    run = many(workspace, "run", tasks=1)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    waits: list[str] = []
+    with holding(run, is_read_only=False), pytest.raises(BusyError, match="is in use") as busy:
+        open_read_only(run.warehouse, on_wait=waits.append, timeout_s=0.5)
+    assert busy.value.exit_code == 4
+    assert "another process is using it" in waits[0]
+    run.warehouse.write_bytes(b"not a database")
+    with pytest.raises(FileError, match="no DuckDB file") as other:
+        open_read_only(run.warehouse, on_wait=waits.append, timeout_s=0.5)
+    assert not isinstance(other.value, BusyError)
 
 
 def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
@@ -90,12 +117,19 @@ def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -
         connection.execute("drop schema exports cascade")
         connection.execute("alter table task_profiles drop column total_tokens_mean")
         connection.execute("update task_profiles set run_id = 'old'")
+        connection.execute("comment on table task_profiles is 'older'")
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
     found = run.query("select count(*), count(distinct run_id) from task_profiles")
     assert found == [(2, 2)]
     assert run.query("select total_tokens_mean from task_profiles where run_id = 'old'") == [
         (None,)
     ]
+    # what is new is explained, too
+    assert run.query(
+        "select count(*) from duckdb_columns()"
+        " where table_name = 'task_profiles' and comment is null"
+        " union all select count(*) from duckdb_tables() where comment = 'older'"
+    ) == [(0,), (0,)]
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"12345678DUCK and nothing else"])

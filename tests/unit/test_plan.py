@@ -17,7 +17,7 @@ def test_models_come_after_what_they_read() -> None:
 
 def test_batch_and_warehouse_live_in_different_databases() -> None:
     for model in plan.load_plan().models:
-        is_public = model.layer in ("marts", "exports")
+        is_public = model.layer in ("marts", "exports", "semantic")
         assert model.relation.startswith('"warehouse"' if is_public else '"scratch"'), model.name
 
 

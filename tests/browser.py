@@ -1,0 +1,352 @@
+"""Looking at the viewer in a real browser, and noting everything that goes wrong there."""
+
+from __future__ import annotations
+
+import base64
+import os
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    Request,
+    Response,
+    sync_playwright,
+)
+
+from collector.artifacts import default_run_id
+from tests.responses import calls, says, thinks
+from tests.support import ROOT, Profiled, Row, key, profiled, write_lines, write_run
+from tests.viewers import Watched, viewing
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+SCREENSHOTS = ROOT / "target" / "screenshots"
+LAPTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+TASKS = 130
+REPEATS = 4
+SLOW_MS = 10_000
+# a page that the test asked for, although it knew that there is nothing
+REFUSED = "Failed to load resource: the server responded with a status of"
+NOTE_VIOLATIONS = """
+    window.violations = [];
+    document.addEventListener("securitypolicyviolation", (event) =>
+        window.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+class Visitor:
+    """A person with a browser; what goes wrong in it is kept in `troubles`."""
+
+    def __init__(self, browser: Browser, base: str, **options: Any) -> None:
+        self.base = base
+        self.troubles: list[str] = []
+        self._refused: set[str] = set()
+        self._messages: list[tuple[str, str]] = []
+        options = {"viewport": LAPTOP, **options}
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(SLOW_MS)
+        self.context.add_init_script(NOTE_VIOLATIONS)
+        self.context.on("request", self._asked)
+        self.context.on("page", self._watch)
+        self.page = self.context.new_page()
+
+    def open(
+        self,
+        path: str,
+        values: Mapping[str, Any] | None = None,
+        *,
+        status: int = 200,
+        at: Page | None = None,
+        **more: Any,
+    ) -> Response:
+        """Go to an address of the viewer, which answers with this status."""
+        given = {**(values or {}), **more}
+        address = self.base + path + (f"?{urlencode(given)}" if given else "")
+        if status != 200:
+            self._refused.add(address)
+        answer = (at or self.page).goto(address)
+        assert answer
+        if status != 200:  # the browser may have tidied up the address
+            self._refused.add(answer.url)
+        assert answer.status == status, f"{answer.status} for {path}"
+        return answer
+
+    def check(self) -> None:
+        """Fail if anything went wrong so far."""
+        for page in self.context.pages:
+            if page.url.startswith(self.base) and not page.is_closed():
+                found = page.evaluate("[window.violations ?? [], String(window.pwned)]")
+                self.troubles += [f"policy: {one}" for one in found[0]]
+                self.troubles += [] if found[1] == "undefined" else [f"{page.url}: a script ran"]
+        said = [
+            f"console: {text} at {where}"
+            for text, where in self._messages
+            if not (text.startswith(REFUSED) and where in self._refused)
+        ]
+        assert not [*self.troubles, *said], [*self.troubles, *said]
+
+    def _watch(self, page: Page) -> None:
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))
+        page.on("dialog", self._interrupted)
+        page.on("websocket", lambda socket: self.troubles.append(f"web socket: {socket.url}"))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self._messages.append((message.text, message.location.get("url", "")))
+
+    def _asked(self, request: Request) -> None:
+        if not request.url.startswith((self.base, "data:image/", "about:blank")):
+            self.troubles.append(f"request to {request.url[:200]}")
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+VisitorFactory = Callable[..., Visitor]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """A browser for the tests of a module: its event loop would be in the way of other tests."""
+    if not CHROMIUM.exists():
+        reason = f"there is no browser at {CHROMIUM}"
+        if os.environ.get("CI"):
+            pytest.fail(f"{reason}, which the tests of the viewer need")
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_browser(chromium: Browser) -> Iterator[VisitorFactory]:
+    """Open browsers for the time of a test; nothing may go wrong in them."""
+    visitors: list[Visitor] = []
+
+    def start(base: str, **options: Any) -> Visitor:
+        visitors.append(Visitor(chromium, base, **options))
+        return visitors[-1]
+
+    yield start
+    try:
+        for visitor in visitors:
+            visitor.check()
+    finally:
+        for visitor in visitors:
+            visitor.context.close()
+
+
+# --- runs to look at -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class World:
+    """Three runs in one warehouse: two of the same tasks, and a small one with two agents."""
+
+    alpha: Profiled
+    beta: Profiled
+    gamma: Profiled
+
+    @property
+    def warehouse(self) -> Path:
+        return self.alpha.warehouse
+
+    @property
+    def a(self) -> str:
+        """The name of the first run."""
+        return default_run_id(self.alpha.rollouts)
+
+    @property
+    def b(self) -> str:
+        return default_run_id(self.beta.rollouts)
+
+    @property
+    def c(self) -> str:
+        return default_run_id(self.gamma.rollouts)
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Runs that no test changes."""
+    return make_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture(scope="session")
+def viewer(world: World) -> Iterator[Watched]:
+    """The viewer of these runs."""
+    with viewing(world.warehouse, cwd=world.warehouse.parent) as watched:
+        yield watched
+
+
+@pytest.fixture
+def visitor(viewer: Watched, open_browser: VisitorFactory) -> Visitor:
+    """Somebody who looks at these runs."""
+    return open_browser(viewer.base)
+
+
+def make_world(folder: Path) -> World:
+    alpha = write_sums(folder, "alpha", tasks=TASKS)
+    beta = write_sums(folder, "beta", tasks=TASKS, shift=2)
+    gamma = _write_gamma(folder)
+    others = (str(beta.rollouts), str(gamma.rollouts))
+    profiled(alpha, *others, "--allow-partial", "--slice-by", "category")
+    return World(alpha, beta, gamma)
+
+
+def write_sums(folder: Path, name: str, *, tasks: int, shift: int = 0) -> Profiled:
+    """A run of sums with everything that a page can show."""
+    keys = [(task, index) for task in range(tasks) for index in range(REPEATS)]
+    rollouts = [sum_rollout(task, index, shift=shift) for task, index in keys]
+    run = write_run(folder, rollouts, inputs=[sum_input(*one) for one in keys], name=name)
+    failures = [
+        key(task, 0, _ng_failure_class=kind, _ng_attempt_index=0)
+        for task in range(0, tasks, 9)
+        for kind in ("timeout", "http_5xx")[: 1 + task % 2]
+    ]
+    write_lines(run.failures, failures)
+    return run
+
+
+def _write_gamma(folder: Path) -> Profiled:
+    """Two agents and missing rollouts, in files that are old: nobody collects them any more."""
+    agents = {task: {"name": ("first", "second")[task % 2]} for task in range(6)}
+    keys = [(task, index) for task in agents for index in range(2)]
+    inputs = [{**sum_input(*one), "agent_ref": agents[one[0]]} for one in keys]
+    rollouts = [{**sum_rollout(*one), "agent_ref": agents[one[0]]} for one in keys[:-3]]
+    run = write_run(folder, rollouts, inputs=inputs, name="gamma")
+    for path in (run.rollouts, run.inputs):
+        os.utime(path, (time.time() - 7200,) * 2)
+    return run
+
+
+def sum_input(task: int, index: int) -> Row:
+    return key(
+        task,
+        index,
+        responses_create_params=_asked(task),
+        category="algebra" if task % 2 else "geometry",
+        expected_answer=str(2 * task + 1),
+    )
+
+
+def sum_rollout(task: int, index: int, *, shift: int = 0) -> Row:
+    reward = reward_of(task, index, shift=shift)
+    answer = 2 * task + 1 if reward == 1 else task - index
+    arguments = f'{{"a": {task}, "b": {task + 1}, "note": "first line\\nsecond line {index}"}}'
+    said = f"The sum is {answer}, says attempt {index}."
+    output = [
+        thinks(f"I have to add {task} and {task + 1} in attempt {index}."),
+        calls(arguments, name="add_numbers", call_id=f"call_{index}"),
+        {"type": "function_call_output", "call_id": f"call_{index}", "output": str(answer)},
+        says(said if task != 6 else said + "\n" + "All of it again and again.\n" * 400),
+    ]
+    tokens = 40 + (task * 17 + index * 41) % 500
+    usage = {
+        "input_tokens": 100 + task,
+        "output_tokens": tokens,
+        "total_tokens": 100 + task + tokens,
+    }
+    is_cut = (task, index) in ((4, 3), (11, 3))
+    cut = {"incomplete_details": {"reason": "max_output_tokens"}} if is_cut else {}
+    return {
+        **sum_input(task, index),
+        "reward": reward,
+        "extracted_answer": str(answer),
+        "verifier_note": f"compared {answer} with {2 * task + 1}",
+        "response": {"id": f"resp_{task}_{index}", "output": output, "usage": usage, **cut},
+    }
+
+
+def reward_of(task: int, index: int, *, shift: int = 0) -> float:
+    passes = max(0, task * 7 % (REPEATS + 1) - (shift if task % 3 else -1))
+    return 1.0 if index < passes else 0.5 if task % 10 == 3 else 0.0
+
+
+def _asked(task: int) -> Row:
+    animal = "pangolin" if task in (17, 101) else "badger"
+    text = f"Question {task} of the {animal}: what is {task} plus {task + 1}?"
+    content: Any = text
+    if task == 5:
+        image = {"type": "input_image", "image_url": image_url()}
+        content = [{"type": "input_text", "text": text}, image]
+    return {
+        "input": [
+            {"role": "system", "content": "You add numbers with the tool, and nothing else."},
+            {"role": "user", "content": content},
+        ],
+        "temperature": 0.7,
+        "top_p": 0.95,
+        "tools": [
+            {
+                "type": "function",
+                "name": "add_numbers",
+                "description": "Add two numbers.",
+                "parameters": {"type": "object", "properties": {"a": {"type": "number"}}},
+            }
+        ],
+    }
+
+
+def image_url() -> str:
+    """A small blue square."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    rows = b"".join(b"\x00" + b"\x20\x60\xc0" * 48 for _ in range(48))
+    head = struct.pack(">IIBBBBB", 48, 48, 8, 2, 0, 0, 0)
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
+    data += chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+
+
+def is_drawn(page: Page, selector: str) -> bool:
+    """Tell whether there is more than one colour on a canvas."""
+    return bool(
+        page.eval_on_selector(
+            selector,
+            """(canvas) => {
+                const {width, height} = canvas;
+                if (!width || !height) return false;
+                const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+                const seen = new Set(new Uint32Array(pixels.buffer));
+                return seen.size > 3;
+            }""",
+        )
+    )
+
+
+def is_within_width(page: Page) -> bool:
+    """Tell whether a page has to be scrolled sideways."""
+    return bool(page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"))
+
+
+def column(page: Page, label: str) -> list[str]:
+    """What a column of the table says, row by row."""
+    head = page.locator("table.listing thead tr").first.locator("th").all_text_contents()
+    at = next(place for place, text in enumerate(head) if text.strip(" ▲▼\n").startswith(label))
+    cells = page.locator(f"table.listing tbody tr > :nth-child({at + 1})")
+    return [" ".join(text.split()) for text in cells.all_text_contents()]

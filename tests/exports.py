@@ -1,0 +1,107 @@
+"""Runs with hard values, and their exports."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support import Profiled, Row, key, profiled, run_command, write_lines, write_run
+
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "=cmd|' /C calc'!A0",
+    "  =1+1",
+    "\t=1+1",
+    "'=1+1",
+    "''=1+1",
+    "＝1+1",
+)
+TEXTS = (
+    *FORMULAS,
+    "",
+    "'plain",
+    "null",
+    "NULL",
+    'say "hi", twice',
+    "two\nlines",
+    "carriage\r\nreturn",
+    "ünïcödé 😀",
+    "\x01 control",
+    "_x0041_ escaped",
+    "007",
+    "1e5",
+    "true",
+    "2026-01-01",
+    "http://example.com/",
+)
+LARGE = 2**60 + 1
+
+
+@dataclass(frozen=True)
+class Exports:
+    """What the command wrote, and said."""
+
+    folder: Path
+    counts: dict[str, int]
+    errors: str
+
+    @property
+    def snapshot(self) -> Path:
+        return self.folder / "snapshot.duckdb"
+
+
+def export(run: Profiled, *options: str, output: Path | None = None) -> Exports:
+    """Export the warehouse of a run."""
+    folder = output or run.warehouse.parent / "exports"
+    words: list[str | Path] = ["export", "--json", "-w", run.warehouse, "-o", folder, *options]
+    result = run_command("spotter", *words, cwd=run.warehouse.parent)
+    assert result.returncode == 0, result.stderr
+    return Exports(folder, json.loads(result.stdout)["tables"], result.stderr)
+
+
+def make_runs(folder: Path) -> Profiled:
+    """Two runs in one warehouse: one with hard values, one with two agents and a slice."""
+    first = _write_texts(folder)
+    second = _write_agents(folder)
+    options = ("--slice-by", "kind", "--allow-partial")
+    profiled(first, "--run-id", "first/=run", *options)
+    return profiled(second, "--run-id", "second", *options, "--warehouse", str(first.warehouse))
+
+
+def _write_texts(folder: Path) -> Profiled:
+    def row(task: int, index: int, text: str) -> Row:
+        return key(
+            LARGE if task == 0 else task,
+            index,
+            responses_create_params={"input": text or [{"role": "user", "content": text}]},
+            kind=text,
+        )
+
+    keys = [(task, index) for task in range(len(TEXTS)) for index in range(2)]
+    inputs = [row(*one, TEXTS[one[0]]) for one in keys]
+    rollouts = [
+        {**one, "reward": number % 3 / 2, "extracted_answer": one["kind"], "score": 0.1 + 0.2}
+        for number, one in enumerate(inputs)
+    ]
+    run = write_run(folder, rollouts, inputs=inputs, name="first")
+    write_lines(run.failures, [key(1, 0, _ng_failure_class="=timeout", _ng_attempt_index=0)])
+    return run
+
+
+def _write_agents(folder: Path) -> Profiled:
+    def row(task: int, index: int) -> Row:
+        agent = {"name": ("=one", "two")[task % 2]}
+        return key(task, index, agent_ref=agent, kind="even" if task % 4 < 2 else "odd")
+
+    keys = [(task, index) for task in range(8) for index in range(4)]
+    inputs = [row(*one) for one in keys]
+    usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    rollouts = [
+        {**row(*one), "reward": float(sum(one) % 2), "response": {"usage": usage}}
+        for one in keys[:-3]
+    ]
+    return write_run(folder, rollouts, inputs=inputs, name="second")

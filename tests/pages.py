@@ -1,0 +1,52 @@
+"""Asking the viewer's pages as a browser does, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from html import unescape
+from pathlib import Path
+
+import httpx
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from collector.viewer.context import Viewer
+from collector.viewer.marts.store import Store
+from collector.viewer.render import problem
+from collector.viewer.serving.live import Live
+from collector.viewer.transcripts.files import Transcripts
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return problem("Not found", error.detail, status=error.status_code)
+
+
+def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
+    """Some pages of the viewer."""
+    app = Starlette(routes=list(routes), exception_handlers={HTTPException: _problem})
+    transcripts = Transcripts(warehouse.parent, lambda _: None)
+    app.state.viewer = Viewer(Store(warehouse), transcripts, Live(warehouse))
+    return app
+
+
+def get(app: Starlette, address: str) -> httpx.Response:
+    """Answer of a page; an exception inside of it is raised here."""
+
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://viewer") as client:
+            return await client.get(address)
+
+    return asyncio.run(ask())
+
+
+def link(html: str, text: str) -> str | None:
+    """Where the link with this text leads."""
+    found = re.search(rf'<a [^>]*href="([^"]*)"[^>]*>{re.escape(text)}</a>', html)
+    return unescape(found[1]) if found else None

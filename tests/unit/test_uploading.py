@@ -1,0 +1,80 @@
+"""Names that every tracker takes, trackers that there are, and secrets that nobody is told."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+
+import pytest
+
+from collector.errors import UsageError
+from collector.uploading.content import Bundle, Step, Upload
+from collector.uploading.names import safe_name, safe_text
+from collector.uploading.redaction import redacted, without_login
+from collector.uploading.trackers import choose
+
+TAKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+@pytest.mark.parametrize("name", ["my_agent", "workplace-1f0c9a2e", "pass.at-1", "7", "A" * 80])
+def test_a_plain_name_stays(name: str) -> None:
+    assert safe_name(name) == name
+
+
+def test_no_two_names_become_one() -> None:
+    changed = safe_name("a b")
+    names = [
+        *("a b", "a/b", "a_b", "a%b", "a\nb", "ä b", "", ".", "..", "../x", "/", "_wandb", " "),
+        *("-x", "日本語", "日本", "\ud800", "A" * 81, "A" * 82, "x" * 10_000, changed),
+    ]
+    safe = [safe_name(name) for name in names]
+    assert all(first != second for first, second in combinations(safe, 2))
+    assert all(TAKEN.fullmatch(name) and len(name) <= 100 for name in safe)
+    assert safe_name("my agent") == "my_agent-3e0b55790353"  # as in the documents
+
+
+def test_texts_are_for_people() -> None:
+    assert safe_text("a\x1b[31m\nb") == "a [31m b"
+    assert safe_text("ü" * 600) == "ü" * 499 + "…"
+
+
+def test_trackers_are_chosen_once_and_by_name() -> None:
+    assert choose(["mlflow", "wandb", "mlflow"]) == ["mlflow", "wandb"]
+    with pytest.raises(UsageError, match="'tensorboard': there is no such tracker, choose wandb"):
+        choose(["wandb", "tensorboard"])
+
+
+def test_an_upload_survives_the_way_to_another_process() -> None:
+    content = Upload(
+        run_id="r",
+        command="profile",
+        settings={"a": 1},
+        figures={"x": 0.5},
+        curve=[Step(1, {"y": 1.0})],
+        bundles=[Bundle("rollouts", {"r.jsonl": "/r.jsonl"})],
+    )
+    data = {
+        **content.__dict__,
+        "curve": [{"k": 1, "figures": {"y": 1.0}}],
+        "bundles": [{"name": "rollouts", "files": {"r.jsonl": "/r.jsonl"}}],
+    }
+    assert Upload.from_data(data) == content
+
+
+def test_what_the_environment_keeps_secret_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", "0123456789abcdef")
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "t0ps3cret")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:p%40ss-word@example.org/x")
+    told = redacted(
+        "POST https://me:p%40ss-word@example.org/x: 0123456789abcdef, hunter2, t0ps3cret, p@ss-word"
+    )
+    for secret in ("0123456789abcdef", "hunter2", "t0ps3cret", "ss-word", "me:"):
+        assert secret not in told
+    assert "example.org/x" in told
+
+
+def test_an_address_is_told_without_its_login() -> None:
+    assert without_login("https://me:pw@example.org/#/x@y") == "https://example.org/#/x@y"
+    assert without_login("https://token@example.org") == "https://example.org"
+    assert without_login("http://example.org/a@b") == "http://example.org/a@b"
