@@ -2,36 +2,59 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+DEVELOPED := .venv/.developed
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test browser older lint bench docs clean
 
 demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 	$(BIN)/spotter demo
 
-test: $(INSTALLED) lint  ## lint, then run every test
+test: $(DEVELOPED) browser older lint  ## lint, then run every test
 	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-lint: $(INSTALLED)  ## ruff, mypy and sqlfluff
+browser:  ## Debian's chromium, for the tests of the viewer; without it they are skipped
+	@command -v chromium >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+		else \
+			echo 'chromium is not installed: the tests of the viewer in a browser are skipped'; \
+		fi; \
+	}
+
+older: $(DEVELOPED)  ## DuckDBs of other years, which must read a snapshot; not all are there for every Python
+	@for version in 1.1.3 1.5.6; do \
+		folder=.venv/older/duckdb-$$version; \
+		test -d $$folder || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+			--target $$folder duckdb==$$version || echo "no duckdb $$version for this Python: its test is skipped"; \
+	done
+
+lint: $(DEVELOPED)  ## ruff, mypy and sqlfluff
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	mkdir -p target
 	SPOTTER_WAREHOUSE=target/lint.duckdb $(BIN)/sqlfluff lint --processes 2 models tests/dbt
 
-bench: $(INSTALLED)  ## speed and memory, as ratios to a pandas script and a bare client
+bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bare client
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python bench/profile_speed.py
 	$(BIN)/python bench/statistics_speed.py
 	$(BIN)/python bench/materialize_speed.py
 	$(BIN)/python bench/collect_speed.py
+	$(BIN)/python bench/view_speed.py
+	$(BIN)/python bench/export_speed.py
 
-docs: $(INSTALLED)  ## dbt's documentation as one page, target/docs/static_index.html
-	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt build --quiet --target-path target/docs --log-path target/logs
-	SPOTTER_WAREHOUSE=target/docs.duckdb $(BIN)/dbt docs generate --static --quiet --target-path target/docs --log-path target/logs
-	@echo 'Open target/docs/static_index.html'
+docs: export SPOTTER_WAREHOUSE := target/docs/warehouse.duckdb
+docs: export NO_MKDOCS_2_WARNING := 1
+docs: $(DEVELOPED)  ## docs/ and dbt's documentation of the models as a site, target/site
+	mkdir -p target/docs
+	$(BIN)/dbt build --quiet --exclude-resource-types test unit_test --target-path target/docs --log-path target/logs
+	$(BIN)/dbt docs generate --static --quiet --target-path target/docs --log-path target/logs
+	$(BIN)/mkdocs build --strict --config-file docs/site/mkdocs.yml
+	@echo 'Open target/site/index.html, or let any web server host target/site'
 
 clean:  ## remove everything that the other targets made
 	rm -rf .venv target logs spotter-demo .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
@@ -39,5 +62,9 @@ clean:  ## remove everything that the other targets made
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(DEVELOPED): $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@

@@ -32,6 +32,7 @@ KEPT = (
     *("runs", "rollout_infos", "rollout_metrics", "task_profiles", "task_metrics"),
     *("agent_metrics", "int_rollouts_matched", "int_rollout_values", "int_expected_tasks"),
 )
+STATISTICS_CHECKS = ("conserve_reliability", "conserve_slices", "order_scores")
 LOOK = re.compile(r"from_json\(.*?\}'\)", re.DOTALL)
 ONLY_USAGE = (
     "struct_pack(usage := from_json(fields['response'], '{\"usage\": \"JSON\"}').usage,"
@@ -49,9 +50,7 @@ def without_statistics(plan: Plan) -> Plan:
         if model.layer in ("staging", "audits", "exports") or model.name in KEPT
     )
     assert any(ONLY_USAGE in model.sql for model in models)
-    checks = tuple(
-        check for check in plan.checks if check.name not in ("conserve_reliability", "order_scores")
-    )
+    checks = tuple(check for check in plan.checks if check.name not in STATISTICS_CHECKS)
     return dataclasses.replace(plan, models=models, checks=checks)
 
 

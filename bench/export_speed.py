@@ -1,0 +1,97 @@
+"""Measure an export of many rollouts: time and memory, beside pandas doing the same.
+
+python bench/export_speed.py [--rollouts 1000000]
+
+The warehouse is made of synthetic marts: only their sizes matter here. The ratio is what pandas
+takes to write the same tables as Parquet, which holds each in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+from generate import generate
+
+FORMATS = {"parquet": [], "csv": ["-f", "csv"], "jsonl": ["-f", "jsonl"]}
+PANDAS = """
+import sys, pathlib, duckdb, pandas
+folder = pathlib.Path(sys.argv[2])
+connection = duckdb.connect(sys.argv[1], read_only=True)
+tables = connection.execute("select table_name from duckdb_tables() where schema_name = 'main'")
+for (name,) in tables.fetchall():
+    connection.execute(f"from {name}").df().to_parquet(folder / f"{name}.parquet")
+"""
+
+
+def grow(warehouse: Path, rollouts: int) -> None:
+    """Repeat the one run of a warehouse under other names until it has so many rollouts."""
+    with duckdb.connect(str(warehouse)) as connection:
+        found = connection.execute("select count(*) from rollout_infos").fetchone()
+        assert found
+        copies = max(0, rollouts // found[0] - 1)
+        tables = connection.execute(
+            "select table_name from duckdb_tables() where schema_name = 'main'"
+        ).fetchall()
+        for (name,) in tables:
+            connection.execute(
+                f"insert into {name} select rows.* replace (rows.run_id || '-' || copy as run_id)"
+                f" from {name} as rows cross join range({copies}) as copies (copy)"
+            )
+
+
+def measured(command: list[str]) -> tuple[float, int]:
+    """Return the seconds that a command takes, and the most memory it has had, in MB."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{command[:4]} ended with {process.returncode}")
+    return time.perf_counter() - started, usage.ru_maxrss // 1024
+
+
+def measure(folder: Path, rollouts: int) -> None:
+    """Make a warehouse, export it in each format, and print what it took."""
+    warehouse = folder / "warehouse.duckdb"
+    generate(625, 16, folder / "run", row_bytes=2000)
+    spotter = [sys.executable, "-m", "collector"]
+    subprocess.run(
+        [*spotter, "profile", str(folder / "run.jsonl"), "-w", str(warehouse)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    grow(warehouse, rollouts)
+    print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
+    seconds = {}
+    for name, flags in FORMATS.items():
+        command = [*spotter, "export", "-w", str(warehouse), "-o", str(folder / name), *flags]
+        seconds[name], memory = measured(command)
+        print(f"{name:8} and a snapshot {seconds[name]:7.1f} s {memory:6} MB")
+    (folder / "pandas").mkdir()
+    taken, memory = measured([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
+    print(f"pandas, Parquet alone   {taken:7.1f} s {memory:6} MB")
+    print(f"ratio {taken / seconds['parquet']:.1f}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rollouts", type=int, default=1_000_000)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
+    try:
+        measure(folder, given.rollouts)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

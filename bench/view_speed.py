@@ -1,0 +1,130 @@
+"""Measure the viewer on a rollouts file of a gigabyte: the index, the pages, and memory.
+
+python bench/view_speed.py [--tasks 3400] [--repeats 16]
+
+The ratio is what a look into a rollout costs without an index: a scan of the file for its line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import orjson
+from generate import generate
+
+LOOKS = 200
+GOALS = {"first page": 1.0, "rollout": 0.2, "memory": 500}
+
+
+@contextlib.contextmanager
+def viewer(warehouse: Path) -> Iterator[tuple[int, httpx.Client]]:
+    """Serve a warehouse in a process of its own, and give its id and a client."""
+    command = [sys.executable, "-m", "collector", "view", str(warehouse), "--json", "--no-browser"]
+    with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        address = json.loads(process.stdout.readline())["url"]
+        try:
+            with httpx.Client(base_url=address, timeout=120) as client:
+                yield process.pid, client
+        finally:
+            process.terminate()
+
+
+def timed(client: httpx.Client, path: str, **values: object) -> float:
+    """Return the seconds that a page takes; it must be there."""
+    started = time.perf_counter()
+    answer = client.get(path, params={name: str(value) for name, value in values.items()})
+    answer.raise_for_status()
+    return time.perf_counter() - started
+
+
+def indexed(client: httpx.Client, run: str) -> float:
+    """Return the seconds until the first rollout can be read."""
+    started = time.perf_counter()
+    where = {"run": run, "task": "0", "rollout": "0"}
+    while client.get("/rollout", params=where).status_code == 503:
+        time.sleep(0.05)
+    return time.perf_counter() - started
+
+
+def scanned(path: Path, task: int, rollout: int) -> float:
+    """Return the seconds that a look for a rollout takes without an index."""
+    started = time.perf_counter()
+    with path.open("rb") as file:
+        for line in file:
+            row = orjson.loads(line)
+            if (row["_ng_task_index"], row["_ng_rollout_index"]) == (task, rollout):
+                break
+    return time.perf_counter() - started
+
+
+def peak_mb(pid: int) -> int:
+    """Return the most memory that a process has had."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
+
+
+def measure(folder: Path, tasks: int, repeats: int) -> None:
+    """Write a run, profile it, look at it, and print what it took."""
+    stem, warehouse = folder / "run", folder / "warehouse.duckdb"
+    generate(tasks, repeats, stem)
+    rollouts = folder / "run.jsonl"
+    profile = [sys.executable, "-m", "collector", "profile", str(rollouts), "--run-id", "run"]
+    subprocess.run([*profile, "-w", str(warehouse)], check=True, stdout=subprocess.DEVNULL)
+    rng = random.Random(1)
+    keys = [(rng.randrange(tasks), rng.randrange(repeats)) for _ in range(LOOKS)]
+    with viewer(warehouse) as (pid, client):
+        index = indexed(client, "run")
+        pages = {
+            path: timed(client, path, **values)
+            for path, values in (
+                ("/", {}),
+                ("/run", {"run": "run"}),
+                ("/tasks", {"run": "run", "sort": "-reward_std", "q": "customer"}),
+                ("/task", {"run": "run", "task": 1}),
+            )
+        }
+        looks = [timed(client, "/rollout", run="run", task=t, rollout=r) for t, r in keys]
+        memory = peak_mb(pid)
+    scan = statistics.mean(scanned(rollouts, *key) for key in keys[:5])
+    typical = statistics.median(looks)
+    print(f"rollouts file {rollouts.stat().st_size / 1e9:.2f} GB, {tasks * repeats:,} rollouts")
+    print(f"index, once          {index:7.2f} s")
+    for path, seconds in pages.items():
+        print(f"first {path:14} {seconds:7.3f} s   goal {GOALS['first page']} s")
+    print(
+        f"a rollout, median    {typical:7.3f} s   goal {GOALS['rollout']} s,"
+        f" slowest of {LOOKS} {max(looks):.3f} s"
+    )
+    print(f"a rollout, by a scan {scan:7.3f} s   {scan / typical:.0f} times as long")
+    print(f"memory               {memory:5} MB   goal {GOALS['memory']} MB")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=3400)
+    parser.add_argument("--repeats", type=int, default=16)
+    given = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
+    try:
+        measure(folder, given.tasks, given.repeats)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
