@@ -94,6 +94,7 @@ class Visitor:
         """Fail if anything went wrong so far."""
         for page in self.context.pages:
             if page.url.startswith(self.base) and not page.is_closed():
+                page.wait_for_load_state()
                 found = page.evaluate("[window.violations ?? [], String(window.pwned)]")
                 self.troubles += [f"policy: {one}" for one in found[0]]
                 self.troubles += [] if found[1] == "undefined" else [f"{page.url}: a script ran"]
@@ -345,7 +346,8 @@ def is_within_width(page: Page) -> bool:
 
 
 def column(page: Page, label: str) -> list[str]:
-    """What a column of the table says, row by row."""
+    """What a column of the table says, row by row, once all of its page is there."""
+    page.wait_for_load_state()
     head = page.locator("table.listing thead tr").first.locator("th").all_text_contents()
     at = next(place for place, text in enumerate(head) if text.strip(" ▲▼\n").startswith(label))
     cells = page.locator(f"table.listing tbody tr > :nth-child({at + 1})")

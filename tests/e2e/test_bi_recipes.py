@@ -11,6 +11,7 @@ import duckdb
 import pytest
 import yaml
 
+from collector.spreadsheets import PATTERN
 from tests.exports import export, make_runs
 from tests.support import ROOT
 
@@ -50,6 +51,10 @@ def test_python_runs(code: str, folder: Path) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert "first/=run" in result.stdout or "datetime64" in result.stdout
+
+
+def test_the_guard_is_taken_away_from_all_that_it_is_put_before() -> None:
+    assert PATTERN.replace("^", "^'(", 1) + ")" in PAGE
 
 
 @pytest.mark.parametrize("version", OLDER, ids=lambda path: path.name if path else "current")

@@ -232,9 +232,11 @@ def test_next_task_follows_the_filtered_and_sorted_table(visitor: Visitor, world
     page.get_by_role("link", name="Next task").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"Task {order[4]}, ")
     page.get_by_role("link", name="Previous task").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(f"Task {order[3]}, ")
     page.get_by_role("link", name="Previous task").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"Task {order[2]}, ")
     page.get_by_label("Where you are").get_by_role("link", name="Tasks").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Tasks of {world.a}")
     assert tasks_shown(page) == order
 
 
