@@ -21,6 +21,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    expect,
     sync_playwright,
 )
 
@@ -44,6 +45,7 @@ PHONE = {"width": 390, "height": 844}
 TASKS = 130
 REPEATS = 4
 SLOW_MS = 10_000
+expect.set_options(timeout=SLOW_MS)
 # a page that the test asked for, although it knew that there is nothing
 REFUSED = "Failed to load resource: the server responded with a status of"
 NOTE_VIOLATIONS = """

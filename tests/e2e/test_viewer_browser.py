@@ -318,6 +318,7 @@ def test_a_query_is_run_by_button_and_by_keys(visitor: Visitor) -> None:
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("cell")).to_have_text(str(2 * TASKS * REPEATS + 9))
     field.fill("select 6 * 7 as answer")
+    page.wait_for_load_state()  # until then nothing listens to keys
     field.press("Control+Enter")
     expect(result.get_by_role("cell")).to_have_text("42")
 
