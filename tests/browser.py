@@ -107,6 +107,11 @@ class Visitor:
         ]
         assert not [*self.troubles, *said], [*self.troubles, *said]
 
+    def leave(self) -> None:
+        """Go before the viewer does: what a browser asks for later is refused."""
+        self.check()
+        self.context.close()
+
     def _watch(self, page: Page) -> None:
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.troubles.append(f"error: {error}"))

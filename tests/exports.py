@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +64,24 @@ def export(run: Profiled, *options: str, output: Path | None = None) -> Exports:
     result = run_command("spotter", *words, cwd=run.warehouse.parent)
     assert result.returncode == 0, result.stderr
     return Exports(folder, json.loads(result.stdout)["tables"], result.stderr)
+
+
+def export_after(
+    run: Profiled, release: Callable[[], object], *, says: str, output: Path
+) -> Exports:
+    """Export while something is in the way, which goes when the command says that it waits."""
+    program = Path(sys.executable).with_name("spotter")
+    words = ["export", "--json", "-w", str(run.warehouse), "-o", str(output)]
+    with subprocess.Popen(
+        [str(program), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr
+        line = process.stderr.readline()
+        assert says in line
+        release()
+        printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return Exports(output, json.loads(printed)["tables"], line + errors)
 
 
 def make_runs(folder: Path) -> Profiled:

@@ -43,7 +43,10 @@ def get(app: Starlette, address: str) -> httpx.Response:
         async with httpx.AsyncClient(transport=transport, base_url="http://viewer") as client:
             return await client.get(address)
 
-    return asyncio.run(ask())
+    try:
+        return asyncio.run(ask())
+    finally:
+        app.state.viewer.store.close()  # else it stays open for a moment, even beyond the test
 
 
 def link(html: str, text: str) -> str | None:

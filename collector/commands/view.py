@@ -106,9 +106,7 @@ def view(
         if not (no_browser or place.token):
             serve.open_browser(place.url(opened.start))
 
-    serve.run(
-        make_app(viewer, place.guard), place, on_ready=on_ready, on_stop=viewer.transcripts.close
-    )
+    serve.run(make_app(viewer, place.guard), place, on_ready=on_ready, on_stop=viewer.close)
 
 
 def _announce(place: Place, opened: Opened, *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from collector.errors import BusyError, SpotterError
 from collector.viewer.context import Viewer
 from collector.viewer.links import address
+from collector.viewer.marts.store import MEMORY_LIMIT
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, sql, task, tasks
 from collector.viewer.render import problem
 from collector.viewer.serving.guard import Guard
@@ -68,4 +69,10 @@ async def _too_deep(request: Request, _: Exception) -> Response:
 
 
 async def _query_problem(_: Request, error: Exception) -> Response:
+    if isinstance(error, duckdb.OutOfMemoryException):
+        message = (
+            f"This page needs more memory than the {MEMORY_LIMIT} that pages may use: filter the"
+            " table, sort it by another column, or ask for what you need on the SQL page."
+        )
+        return problem("This is too much for a page", message, status=500)
     return problem("The warehouse cannot be read", str(error).splitlines()[0], status=500)

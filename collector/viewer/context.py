@@ -22,6 +22,11 @@ class Viewer:
     transcripts: Transcripts
     live: Live
 
+    def close(self) -> None:
+        """End what goes on in the background."""
+        self.live.close()
+        self.transcripts.close()
+
 
 def viewer_of(request: Request) -> Viewer:
     """Return the viewer that a request is for."""

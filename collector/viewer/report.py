@@ -21,6 +21,7 @@ from collector.errors import FileError, UsageError
 from collector.profiling.warehouse import Row
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
+from collector.viewer.marts.listing import FILTER
 from collector.viewer.marts.overview import Overview, read_overview, read_run, score_label
 from collector.viewer.marts.store import Query, Reader, Store
 from collector.viewer.pages import tasks
@@ -119,7 +120,8 @@ def _made(warehouse: Path, wanted: Wanted) -> tuple[str, str, int]:
         if wanted.agent and overview.agent != wanted.agent:
             raise UsageError(f"--agent {wanted.agent}: the run has {', '.join(overview.agents)}")
         source = replace(tasks.SOURCE, page_rows=TASKS)
-        listing = tasks.read_tasks(reader, source, source.state({}), run)
+        given = {f"{FILTER}agent_name": wanted.agent} if wanted.agent else {}
+        listing = tasks.read_tasks(reader, source, given, run)
         strips = tasks.read_strips(reader, run["run_id"], listing)
         known = [_known(reader, run, key) for key in keys]
     included = _read_rollouts(run, known, warehouse.absolute().parent)
@@ -145,7 +147,8 @@ def _find_run(reader: Reader, run_id: str | None) -> Row:
 
 def _chosen(reader: Reader, run: Row, wanted: Wanted, named: list[Key]) -> list[Key]:
     """Return the rollouts to include: those that were named, then those worth reading."""
-    values = {"run": run["run_id"], "count": wanted.rollout_count + len(named)}
+    count = wanted.rollout_count + len(named)
+    values = {"run": run["run_id"], "agent": wanted.agent, "count": count}
     rows = reader.rows(Query(queries.WORTH_READING, values)) if wanted.rollout_count else []
     others = [(row["task_index"], row["rollout_index"]) for row in rows]
     others = [key for key in others if key not in named][: wanted.rollout_count]

@@ -24,12 +24,12 @@ REPLACED = "\ufffd"
 DASH = "–"
 
 
-def seen(value: object) -> Markup:
+def seen(value: object, marks: int = MARKS) -> Markup:
     """Escape a text, and make visible what would hide in it or act on its surroundings."""
     text = "" if value is None else str(value)
     parts: list[Markup] = []
     end = 0
-    for match in itertools.islice(HIDDEN.finditer(text), MARKS):
+    for match in itertools.islice(HIDDEN.finditer(text), marks):
         parts += [escape(text[end : match.start()]), _mark(match)]
         end = match.end()
     # a text of nothing but such characters would become a page of marks
@@ -67,6 +67,11 @@ def count(value: float | None) -> str:
 def percent(value: float | None, digits: int = 1) -> str:
     """Write a share as a percentage."""
     return DASH if value is None else f"{100 * value:.{digits}f} %"
+
+
+def completion(value: float | None) -> str:
+    """Write a percentage so that only what is whole is called 100."""
+    return DASH if value is None else f"{math.floor(10 * value + 1e-9) / 10:.1f} %"
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
@@ -114,6 +119,7 @@ FILTERS: dict[str, Any] = {
     "number": number,
     "count": count,
     "percent": percent,
+    "completion": completion,
     "moment": moment,
     "size": size,
     "shell": shlex.quote,

@@ -18,7 +18,9 @@ runs as (
         is_partial_allowed,
         {{ setting('pass_threshold') }} as pass_threshold,
         {{ setting('answer_field') }} as answer_field,
-        {{ setting('slice_by') }} as slice_by
+        {{ setting('slice_by') }} as slice_by,
+        -- before the files are read, so that what comes later is seen to be new
+        {{ utc_now() }} as profiled_at
     from batch
 )
 

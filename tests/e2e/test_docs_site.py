@@ -39,6 +39,7 @@ LOADED = {
     "use": "xlink:href",
 }
 SEARCHED = "unbiased"
+INDEX_MS = 30_000  # the index is read when somebody first searches
 LISTS_IN_TEXT = r"<p>(?:(?!</p>).)*\n(?:[-*] |\d+\. |\|)"
 
 
@@ -253,9 +254,11 @@ def test_the_way_through_the_site(
     visitor.open("/index.html")
     page.get_by_role("link", name="collecting", exact=True).click()
     expect(page.locator("h1")).to_contain_text("Collecting rollouts")
-    page.get_by_role("textbox", name="Search").fill(SEARCHED)
+    page.wait_for_load_state()  # until then nobody listens to what is typed
+    # key by key: it looks when a key is let go, and a text that is put in whole has none
+    page.get_by_role("textbox", name="Search").press_sequentially(SEARCHED)
     hit = page.locator(".md-search-result__link[href*='#passk-pass_at_k']")
-    expect(hit).to_be_visible()
+    expect(hit).to_be_visible(timeout=INDEX_MS)
     _shoot(page, f"search-{place}")
     hit.click()
     expect(page.locator("h1")).to_contain_text("The statistics")

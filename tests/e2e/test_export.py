@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import pytest
 from collector.exporting.publication import LOCK
 from collector.exporting.tables import KINDS
 from collector.profiling.plan import load_plan
-from tests.exports import FORMULAS, Exports, export, make_runs
+from tests.exports import FORMULAS, Exports, export, export_after, make_runs
 from tests.support import (
     MARTS,
     Profiled,
@@ -74,7 +73,8 @@ def test_the_snapshot_equals_the_warehouse(run: Profiled, exports: Exports) -> N
             " where table_name = 'runs' and column_name = 'profiled_at'"
         ).fetchone()
     assert [name for (name,) in tables] == sorted(f"main.{mart}" for mart in MARTS)
-    assert comment == ("When the run was last profiled, in UTC.",)
+    assert comment is not None
+    assert comment[0].startswith("When the run was last profiled, in UTC")
     assert not exports.snapshot.stat().st_mode & 0o222
 
 
@@ -257,26 +257,34 @@ def test_a_stopped_export_leaves_the_last_one_complete(
     number: int, run: Profiled, tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    export(run, "-f", "csv", "-f", "parquet", output=output)
-    before = tree(output)
-    program = Path(sys.executable).with_name("spotter")
-    process = subprocess.Popen(
-        [program, "export", "-w", run.warehouse, "-o", output, "-f", "csv", "-f", "xlsx"],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    while not list(output.glob(".export-*.tmp/snapshot.duckdb")):
-        assert process.poll() is None
-        time.sleep(0.001)
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0, "it was done before it could be stopped"
+    for _ in range(10):  # on a busy machine it may be done before it is stopped
+        export(run, "-f", "csv", "-f", "parquet", output=output)
+        before = tree(output)
+        code, errors = stopped(number, run, output)
+        if code:
+            break
+    assert code
     assert "Traceback" not in errors
     kept = {name: raw for name, raw in tree(output).items() if not name.startswith(".export")}
     assert kept == before
     assert bool(list(output.glob(".export-*"))) == (number == signal.SIGKILL)
     export(run, "-f", "csv", output=output)
     assert not list(output.glob(".export-*")), "what a killed export left is removed by the next"
+
+
+def stopped(number: int, run: Profiled, output: Path) -> tuple[int, str]:
+    """Export, and stop it when the first file is there."""
+    program = Path(sys.executable).with_name("spotter")
+    process = subprocess.Popen(
+        [program, "export", "-w", run.warehouse, "-o", output, "-f", "csv", "-f", "xlsx"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not list(output.glob(".export-*.tmp/snapshot.duckdb")) and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
 
 
 def test_a_full_disk_leaves_the_last_one_complete(run: Profiled, tmp_path: Path) -> None:
@@ -302,10 +310,7 @@ def test_an_export_waits_for_another_to_the_same_folder(run: Profiled, tmp_path:
     with subprocess.Popen([sys.executable, "-c", holder], stdout=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.readline() == b"held\n"
-        threading.Timer(2, process.kill).start()
-        found = export(run, output=output)
-        assert process.poll() is not None
-    assert "waiting for another export to" in found.errors
+        export_after(run, process.kill, says="waiting for another export to", output=output)
     assert not working.exists(), "what was left there is removed"
 
 
@@ -353,11 +358,7 @@ def test_an_export_waits_while_the_warehouse_is_written(tmp_path: Path) -> None:
     mine = write_run(tmp_path, rollouts, inputs=rollouts)
     assert run_profile(mine.rollouts, cwd=tmp_path).returncode == 0
     writer = duckdb.connect(str(mine.warehouse))
-    released = threading.Timer(1.5, writer.close)
-    released.start()
-    found = export(mine, output=tmp_path / "out")
-    released.join()
-    assert "waiting for" in found.errors
+    found = export_after(mine, writer.close, says="waiting for", output=tmp_path / "out")
     assert rows(found.snapshot, "runs") == rows(mine.warehouse, "runs")
 
 

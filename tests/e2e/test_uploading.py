@@ -231,6 +231,7 @@ def test_a_collection_that_is_stopped_is_not_uploaded(start_gym: GymFactory, off
     tasks = write_tasks(offline, [{}, {"seconds": 60}])
     process = start_collect(gym, tasks, "--grace-period=0", "--json", "--upload=mlflow")
     while len(gym.stats()["bodies"]) < 2:
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)

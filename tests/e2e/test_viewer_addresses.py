@@ -100,7 +100,7 @@ def test_requests_that_no_browser_sends_are_answered(target: str, viewer: Watche
     connection.request("GET", "/")
     assert 400 <= connection.getresponse().status < 500
     connection.close()
-    assert httpx.get(viewer.base).status_code == 200
+    assert httpx.get(viewer.base, timeout=60).status_code == 200
 
 
 def _putrequest(connection: http.client.HTTPConnection, target: str) -> Any:

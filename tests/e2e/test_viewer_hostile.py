@@ -348,7 +348,7 @@ def test_a_deep_nest_is_survived(reader: Visitor) -> None:
 
 def test_values_that_are_not_finite_are_shown(reader: Visitor) -> None:
     reader.open("/rollout", run=RUN, task=ENDLESS_TASK, rollout=0)
-    expect(reader.page.locator(".transcript")).to_contain_text("no number", timeout=2000)
+    expect(reader.page.locator(".transcript")).to_contain_text("no number")
     assert re.search(r"score\s+nan", shown(reader.page, ".rollout-aside"), re.IGNORECASE)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import duckdb
 import httpx
 import pytest
 from playwright.sync_api import expect
@@ -22,7 +26,6 @@ from tests.viewers import Watched, viewing
 TASKS = 4
 RUN = "sums"
 UPDATE_MS = 60_000
-CLICKS = 120
 DEEP = 1010  # what JSON is read up to, and Python compares no more
 
 
@@ -180,8 +183,10 @@ def test_a_warehouse_that_is_gone_is_said(
 ) -> None:
     assert sums_viewer.get(path).status_code == 200
     damage(sums.warehouse)
-    time.sleep(1.5)  # it stays open for a moment
     answer = sums_viewer.get(path)
+    while answer.status_code == 200:  # it stays open for a moment
+        time.sleep(1.5)
+        answer = sums_viewer.get(path)
     assert answer.status_code in (400, 404, 500, 503), answer.text
     assert str(sums.warehouse) in answer.text or "warehouse" in answer.text
     assert "Traceback" not in answer.text
@@ -191,8 +196,9 @@ def test_a_warehouse_that_is_gone_is_said(
 def test_a_warehouse_that_comes_back_is_shown_again(sums: Profiled, reader: Visitor) -> None:
     away = sums.warehouse.with_suffix(".away")
     sums.warehouse.rename(away)
-    time.sleep(2)  # it stays open for a moment
-    reader.open("/", status=httpx.get(reader.base).status_code)
+    while (status := httpx.get(reader.base, timeout=60).status_code) == 200:
+        time.sleep(1.5)  # it stays open for a moment
+    reader.open("/", status=status)
     expect(reader.page.get_by_role("alert")).to_contain_text("warehouse")
     away.rename(sums.warehouse)
     reader.open("/")
@@ -218,19 +224,62 @@ def test_a_profile_gets_its_turn_among_many_pages(sums: Profiled, sums_viewer: W
     is_over = threading.Event()
 
     def click() -> None:
-        for _ in range(CLICKS):
-            if is_over.wait(0.2):
-                return
+        while not is_over.wait(0.2):
             sums_viewer.get("/")
 
     clicking = threading.Thread(target=click)
     clicking.start()
-    result = run_profile(other.rollouts, "--run-id", "other", cwd=sums.rollouts.parent)
-    had_to_wait = not clicking.is_alive()
-    is_over.set()
-    clicking.join()
+    try:  # if it had to wait until nobody looks any more, it would wait until it gives up
+        result = run_profile(other.rollouts, "--run-id", "other", cwd=sums.rollouts.parent)
+    finally:
+        is_over.set()
+        clicking.join()
     assert result.returncode == 0, result.stderr
-    assert not had_to_wait, "it was written only when nobody looked any more"
+
+
+def test_a_run_is_as_new_as_the_moment_before_its_files_were_read(sums: Profiled) -> None:
+    waiting = sums.warehouse.with_name(f".{sums.warehouse.name}.waiting")
+    with ThreadPoolExecutor() as pool, duckdb.connect(str(sums.warehouse)):
+        again = pool.submit(run_profile, sums.rollouts, "--run-id", RUN, cwd=sums.rollouts.parent)
+        while not waiting.exists():
+            assert not again.done()
+            time.sleep(0.05)
+        append(sums.rollouts, sum_rollout(TASKS, 0))  # when all that it will see is read
+        written = sums.rollouts.stat().st_mtime
+    assert again.result().returncode == 0
+    ((profiled_at,),) = sums.query("select epoch(profiled_at) from runs")
+    assert profiled_at < written
+
+
+def test_the_end_of_the_viewer_is_the_end_of_its_profile(sums: Profiled) -> None:
+    lines = sums.rollouts.read_bytes().splitlines(keepends=True)
+    sums.rollouts.write_bytes(b"".join(lines[:-2]))
+    profiled(sums, "--run-id", RUN, "--allow-partial")
+    waiting = sums.warehouse.with_name(f".{sums.warehouse.name}.waiting")
+    with viewing(sums.warehouse, cwd=sums.warehouse.parent) as watched:
+        with sums.rollouts.open("ab") as file:
+            file.write(lines[-2])
+        assert watched.get(f"/live?run={RUN}").json()["is_running"]
+        (child,) = watched.children()
+        with _locked(sums.warehouse):
+            while not waiting.exists():
+                time.sleep(0.05)
+            assert watched.stop(signal.SIGTERM) == (0, "the viewer has stopped\n")
+            assert not Path(f"/proc/{child}").exists()
+
+
+@contextlib.contextmanager
+def _locked(warehouse: Path) -> Iterator[None]:
+    """Write to the warehouse, as soon as nobody reads it."""
+    while True:
+        try:
+            connection = duckdb.connect(str(warehouse))
+        except duckdb.IOException:
+            time.sleep(0.02)
+        else:
+            break
+    with connection:
+        yield
 
 
 # --- a collection that runs ----------------------------------------------------------------------
@@ -264,6 +313,7 @@ def test_a_running_collection_grows_on_its_page_until_it_is_done(
         page.get_by_role("link", name="All 3 tasks").click()
         page.locator(".strip a.cell").last.click()
         expect(page.get_by_role("heading", name="Conversation")).to_be_visible()
+        visitor.leave()
     assert not run.profiling.exists()
     assert not (tmp_path / "hijacked").exists()
 
@@ -275,7 +325,8 @@ def test_a_page_is_not_taken_away_from_somebody_who_reads(
     rollouts = [sum_rollout(*one) for one in keys]
     run = write_run(tmp_path, rollouts[:3], inputs=[sum_input(*one) for one in keys], name="live")
     with viewing(run.rollouts, cwd=tmp_path) as watched:
-        page = open_browser(watched.base).page
+        visitor = open_browser(watched.base)
+        page = visitor.page
         page.goto(watched.url)
         page.get_by_text("Show the numbers").first.click()
         page.keyboard.press("?")
@@ -284,6 +335,7 @@ def test_a_page_is_not_taken_away_from_somebody_who_reads(
         page.keyboard.press("Escape")
         expect(page.locator(".banner.provisional")).to_contain_text("4 of 6", timeout=UPDATE_MS)
         expect(page.locator("details.numbers").first).to_have_attribute("open", "")
+        visitor.leave()
 
 
 def test_a_rollouts_file_without_its_inputs_is_shown(
@@ -292,7 +344,9 @@ def test_a_rollouts_file_without_its_inputs_is_shown(
     run = write_run(tmp_path, [sum_rollout(0, 0), sum_rollout(0, 1)], inputs=[], name="bare")
     run.inputs.unlink()
     with viewing(run.rollouts, cwd=tmp_path) as watched:
-        page = open_browser(watched.base).page
+        visitor = open_browser(watched.base)
+        page = visitor.page
         page.goto(watched.url)
         expect(page.get_by_role("status").first).to_contain_text("counts as all there is")
         expect(page.get_by_role("link", name="All 2 rollouts")).to_be_visible()
+        visitor.leave()

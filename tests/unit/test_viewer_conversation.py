@@ -371,6 +371,40 @@ def test_every_text_can_be_found_again_by_its_part() -> None:
     }
 
 
+def test_texts_that_were_taken_out_of_a_message_are_found_again() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "four"}}
+    messages = [
+        {"role": "assistant", "content": "one", "reasoning_content": "two", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "five"},
+    ]
+    row = {"response": {"output": messages}}
+    found = [entry for _, _, entry in read_conversation(row, Cutter()).entries()]
+    texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
+    assert {text.shown: pointed_at(row, text.part) for text in texts} == {
+        word: word for word in ("one", "two", "four", "five")
+    }
+    tagged = {"response": {"output": [says("<think>hm</think>so")]}}
+    found = [entry for _, _, entry in read_conversation(tagged, Cutter()).entries()]
+    texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
+    assert {pointed_at(tagged, text.part) for text in texts} == {"<think>hm</think>so"}
+
+
+def test_a_message_that_tells_its_type_keeps_its_calls() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    message = {"type": "message", "role": "assistant", "content": None, "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "1", "content": "42"}
+    found = entries({"response": {"output": [message, result]}})
+    assert [(entry.kind, entry.title) for entry in found][:1] == [("tool-call", "f")]
+    assert not [note for entry in found for note in entry.notes]
+
+
+def test_an_image_whose_data_stand_apart_from_its_type_is_shown() -> None:
+    kind, _, data = PNG.partition(";base64,")
+    source = {"type": "base64", "media_type": kind.removeprefix("data:"), "data": data}
+    (entry,) = entries(asked(user([{"type": "image", "source": source}])))
+    assert entry.pieces == (Image(PNG, "", "/responses_create_params/input/0/content/0"),)
+
+
 SCALARS: list[Any] = [
     None, True, 0, -1, 1.5, 10**400, "", "x", "<b>", "\ud800", "data:image/png;base64,", [], {},
 ]  # fmt: skip

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from collector.viewer.marts.listing import PAGE_ROWS, Column, Listing, Source
+from collector.viewer.marts.filters import Column
+from collector.viewer.marts.listing import PAGE_ROWS, START_CHARACTERS, Listing, Source, Texts
 from collector.viewer.marts.store import Query, Reader, literal
+from collector.viewer.pages import tasks
 
 SOURCE = Source(
     columns=(
@@ -17,9 +20,10 @@ SOURCE = Source(
         Column("band", "Band", "choice", choices=("solved", "unsolved")),
         Column("is_odd", "Odd", "flag"),
     ),
-    rows="select * from tasks where run_id = $run",
+    rows="select * exclude (prompt) from tasks where run_id = $run",
     key="task",
     search="prompt",
+    texts=Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),
 )
 
 
@@ -84,6 +88,7 @@ def test_what_is_unknown_comes_last_either_way(reader: Reader, sort: str) -> Non
         ("=0.5", {0.5}),
         ("!=0.5", {0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9}),
         ("none", {None}),
+        ("<1,000", {0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}),
     ],
 )
 def test_numbers_are_filtered(reader: Reader, wanted: str, expected: set[float | None]) -> None:
@@ -92,7 +97,9 @@ def test_numbers_are_filtered(reader: Reader, wanted: str, expected: set[float |
     assert not listing.problems
 
 
-@pytest.mark.parametrize("wanted", ["abc", "> ", "1..x", "nan", ">inf", "1; drop table tasks"])
+@pytest.mark.parametrize(
+    "wanted", ["abc", "> ", "1..x", "nan", ">inf", "0,5", "1,00", "1; drop table tasks"]
+)
 def test_a_filter_nobody_understands_is_told_and_shows_nothing(reader: Reader, wanted: str) -> None:
     listing = listed(reader, f_ratio=wanted)
     assert listing.rows == []
@@ -103,6 +110,52 @@ def test_a_filter_nobody_understands_is_told_and_shows_nothing(reader: Reader, w
 def test_texts_choices_and_flags_are_filtered_together(reader: Reader) -> None:
     listing = listed(reader, f_band="solved", f_is_odd="yes", f_prompt="task %_ 5")
     assert tasks_of(listing) == [5, 51, 53, 55, 57, 59]
+
+
+@pytest.mark.parametrize("wanted", ["none", "NONE"])
+def test_a_text_or_a_choice_may_be_the_word_none(reader: Reader, wanted: str) -> None:
+    assert listed(reader, f_prompt=wanted).total == 0
+    assert listed(reader, f_band=wanted).total == 0
+
+
+def test_a_choice_is_meant_exactly(reader: Reader) -> None:
+    assert listed(reader, f_band="solved").total == 60
+
+
+def test_long_texts_are_sorted_by_and_read_as_far_as_they_are_shown(reader: Reader) -> None:
+    found = listed(reader, sort="-prompt").rows
+    assert [row["prompt"] for row in found] == sorted(
+        (f"Task %_ {number}" for number in range(120)), reverse=True
+    )[:PAGE_ROWS]
+    reader.rows(Query("update tasks set prompt = repeat('x', 5000) || task"))
+    assert {len(row["prompt"]) for row in listed(reader).rows} == {START_CHARACTERS}
+    assert tasks_of(listed(reader, q="x119")) == [119]
+
+
+def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> None:
+    path = tmp_path / "warehouse.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "create table task_profiles as select 'r' as run_id, range as task_index,"
+            " md5(range::varchar) as task_id, 0 as missing_num_rollouts, 1.5 as total_tokens_mean,"
+            " repeat(md5(range::varchar), 200) as prompt from range(30000)"
+        )
+        connection.execute(
+            "create table task_bands as select run_id, task_index, 'a' as agent_name,"
+            " 4 as rollout_count, 0.5 as pass_ratio, 0.1 as pass_low, 0.9 as pass_high,"
+            " 'learnable' as band, 0.25 as learnability, 0.5 as reward_mean, 0.5 as reward_std,"
+            " 10.0 as output_tokens_mean from task_profiles"
+        )
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": "64MB",
+        "temp_directory": "",
+        "threads": 1,
+    }
+    with duckdb.connect(str(path), read_only=True, config=config) as connection:
+        for given in ({"page": "200"}, {"sort": "-pass_ratio", "q": "ab"}, {"sort": "prompt"}):
+            state = tasks.SOURCE.state(given)
+            listing = tasks.SOURCE.listing(Reader(connection), state, {"run": "r"})
+            assert len(listing.rows) == PAGE_ROWS
 
 
 def test_the_search_takes_its_text_literally(reader: Reader) -> None:

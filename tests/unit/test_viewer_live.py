@@ -59,6 +59,16 @@ def test_a_run_that_was_left_alone_is_not_running(run: dict[str, Any]) -> None:
     assert not look(run).is_running
 
 
+def test_what_came_while_nobody_asked_is_still_to_be_shown(run: dict[str, Any]) -> None:
+    touch(Path(run["rollouts_path"]), seconds_ago=120)
+    touch(Path(run["inputs_path"]), seconds_ago=120)
+    profiled = {**run, "profiled_at": (NOW - timedelta(seconds=200)).replace(tzinfo=None)}
+    before, after = NOW.timestamp() - 150, NOW.timestamp() - 100
+    assert look_at_sources(profiled, since=before, now=NOW.timestamp).is_running
+    assert not look_at_sources(profiled, since=after, now=NOW.timestamp).is_running
+    assert not look_at_sources(run, since=before, now=NOW.timestamp).is_running
+
+
 @pytest.mark.parametrize(("status", "is_running"), [("running", True), ("complete", False)])
 def test_the_record_of_the_collector_allows_for_slow_rollouts(
     run: dict[str, Any], status: str, is_running: bool

@@ -127,6 +127,27 @@ def test_an_unfinished_last_line_is_found_once_it_is_whole(rollouts: Path) -> No
     assert text_of(updated(rollouts), 0, 0) == "hello 0"
 
 
+def test_a_line_that_is_finished_while_it_is_read_is_not_the_end_of_the_index(
+    rollouts: Path,
+) -> None:
+    write_texts(rollouts, 40_000)  # so many that the last line is read after others are noted
+    line = json.dumps(key(70_000, 0, text="late")).encode()
+    with rollouts.open("ab") as file:
+        file.write(line[:20])
+    offsets = offsets_of(rollouts)
+
+    def finish(done: int, total: int) -> None:
+        if done < total and rollouts.stat().st_size == total:
+            with rollouts.open("ab") as file:
+                file.write(line[20:] + b"\n")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("collector.viewer.transcripts.offsets.STEP_BYTES", 1 << 16)
+        offsets.update(finish)
+    assert 0 < offsets.pending() <= len(line) + 1
+    assert text_of(updated(rollouts), 70_000, 0) == "late"
+
+
 @pytest.mark.parametrize("count", [4, 8, 20], ids=["shorter", "as long", "longer"])
 def test_a_rewritten_file_is_indexed_anew(rollouts: Path, count: int) -> None:
     write_texts(rollouts, 8)

@@ -246,10 +246,12 @@ def test_a_task_shows_what_was_asked_and_every_attempt(app: Starlette) -> None:
 
 def test_attempts_come_in_pages(app: Starlette, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "CARDS", 2)
-    html = get(app, "/task?run=r&task=2&page=1").text
+    html = get(app, "/task?run=r&task=2&page=7").text  # the page of the tasks
     assert html.count('<li class="card') == 2
-    assert link(html, "Next page") == "/task?run=r&task=2&page=2#attempts-title"
-    html = get(app, "/task?run=r&task=2&page=99999").text
+    assert link(html, "Rollout 0")
+    assert link(html, "Next page") == "/task?run=r&task=2&page=7&attempts=2#attempts-title"
+    assert link(html, "Up to the tasks") == "/tasks?run=r&page=7"
+    html = get(app, "/task?run=r&task=2&attempts=99999").text
     assert link(html, "Rollout 2")
     assert link(html, "Rollout 1") is None
 

@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from collector.profiling.warehouse import Row
+from collector.viewer.marts.filters import Column, condition, expected
 from collector.viewer.marts.store import Query, Reader
 
 PAGE_ROWS = 50
 FILTER = "f."
-EXAMPLES = "a number, >0.5, <=3, 0.2..0.8 or none"
-RANGE = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
-COMPARISON = re.compile(r"\s*(<=|>=|<|>|=|!=)?\s*(\S+)\s*")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: what it is called, how it is filtered, and where it comes from."""
-
-    name: str
-    label: str
-    kind: Literal["number", "text", "choice", "flag", "moment"] = "number"
-    hint: str = ""
-    choices: tuple[str, ...] = ()
+START_CHARACTERS = 600
+"""So much of a long text is read for a table."""
+SORTED_CHARACTERS = 100
 
 
 @dataclass(frozen=True)
@@ -67,11 +56,6 @@ class Listing:
     page_rows: int
     problems: list[str] = field(default_factory=list)
 
-    def without(self, name: str) -> Listing:
-        """Leave a column out that says the same in every row."""
-        kept = tuple(column for column in self.columns if column.name != name)
-        return replace(self, columns=kept)
-
     def has(self, name: str) -> bool:
         """Tell whether a column is shown."""
         return any(column.name == name for column in self.columns)
@@ -93,11 +77,33 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Texts:
+    """Long texts of a table's rows: looked into where they are, and read for one page only.
+
+    As columns of the rows they would go through every join and sort, for which there is no memory.
+    `rows` is a query of the key, which is found in the table's rows too, and of the texts.
+    """
+
+    rows: str
+    key: str
+    names: tuple[str, ...]
+
+    def start(self, *names: str, characters: int = START_CHARACTERS) -> str:
+        """Return a query of the key and of how texts begin."""
+        begun = ", ".join(f"left({name}, {characters}) as {name}" for name in names)
+        return f"select {self.key}, {begun} from ({self.rows})"
+
+    def where(self, condition: str) -> str:
+        """Return the condition that a row's text is like that."""
+        return f"({self.key}) in (select ({self.key}) from ({self.rows}) where {condition})"
+
+
+@dataclass(frozen=True)
 class Source:
     """Where the rows of a table come from.
 
-    `rows` is a query with every column; `key` makes an order complete; `search` is the expression
-    that a search looks into.
+    `rows` is a query with every column but for the long texts; `key` makes an order complete;
+    `search` is the expression that a search looks into.
     """
 
     columns: tuple[Column, ...]
@@ -106,6 +112,7 @@ class Source:
     search: str = ""
     default_sort: str = ""
     page_rows: int = PAGE_ROWS
+    texts: Texts | None = None
 
     def state(self, given: Mapping[str, str]) -> State:
         """Read the state from an address; what it does not know is left out."""
@@ -132,81 +139,59 @@ class Source:
         if problems:
             query = Query(self.rows, values)
             return Listing(self.columns, state, [], 0, query, self.page_rows, problems)
-        total = reader.row(Query(f"select count(*) as n from ({self.rows}) where {where}", given))
+        listed = self.listed(state)
+        total = reader.row(Query(f"select count(*) as n from ({listed}) where {where}", given))
         count = total["n"] if total else 0
         last = max(1, math.ceil(count / self.page_rows))
         state = replace(state, page=min(state.page, last))
-        query = Query(
-            f"select * from ({self.rows})\nwhere {where}\norder by {self.order(state)}\n"
-            f"limit {self.page_rows} offset {(state.page - 1) * self.page_rows}",
-            given,
+        order = f"order by {self.order(state)}"
+        sql = (
+            f"select * from ({listed})\nwhere {where}\n{order}\n"
+            f"limit {self.page_rows} offset {(state.page - 1) * self.page_rows}"
         )
+        if self.texts:
+            start = self.texts.start(*self.texts.names)
+            sql = (
+                f"select * from (\n{sql}\n)\nleft join ({start})\nusing ({self.texts.key})\n{order}"
+            )
+        query = Query(sql, given)
         return Listing(self.columns, state, reader.rows(query), count, query, self.page_rows)
+
+    def listed(self, state: State) -> str:
+        """Return the query of all rows, with what they are sorted by."""
+        if not (self.texts and state.sort in self.texts.names):
+            return self.rows
+        start = self.texts.start(state.sort, characters=SORTED_CHARACTERS)
+        sorted_by = f"select * rename ({state.sort} as sorted_text) from ({start})"
+        return f"from ({self.rows}) left join ({sorted_by}) using ({self.texts.key})"
 
     def order(self, state: State) -> str:
         """Return the order of the rows, which is complete: the same on every page."""
         direction = "desc" if state.is_descending else "asc"
-        return f"{state.sort} {direction} nulls last, {self.key}"
+        is_text = self.texts and state.sort in self.texts.names
+        return f"{'sorted_text' if is_text else state.sort} {direction} nulls last, {self.key}"
 
     def where(self, state: State) -> tuple[str, Row, list[str]]:
         """Return the condition of the filters, its values, and what cannot be understood."""
         conditions, values, problems = [], {}, []
         if state.search and self.search:
-            conditions.append(f"contains(lower({self.search}), lower($search))")
+            found = f"contains(lower({self.search}), lower($search))"
+            conditions.append(self._placed(self.search, found))
             values["search"] = state.search
         for column in self.columns:
             wanted = state.filters.get(column.name)
             if wanted is None:
                 continue
             try:
-                condition, more = _condition(column, wanted)
+                found, more = condition(column, wanted)
             except ValueError:
-                problems.append(
-                    f"{column.label}: cannot read {wanted!r}; write "
-                    + ("yes, no or none" if column.kind == "flag" else EXAMPLES)
-                )
+                problems.append(f"{column.label}: cannot read {wanted!r}; write {expected(column)}")
                 continue
-            conditions.append(condition)
+            conditions.append(self._placed(column.name, found))
             values.update(more)
         return " and ".join(conditions) or "true", values, problems
 
-
-def _condition(column: Column, wanted: str) -> tuple[str, Row]:
-    name = f"f_{column.name}"
-    if wanted.lower() == "none":
-        return f"{column.name} is null", {}
-    conditions = {
-        "text": f"contains(lower({column.name}), lower(${name}))",
-        "moment": f"contains({column.name}::varchar, ${name})",
-        "choice": f"{column.name} = ${name}",
-        "flag": f"{column.name} = ${name}",
-    }
-    if column.kind in conditions:
-        return conditions[column.kind], {name: _flag(wanted) if column.kind == "flag" else wanted}
-    return _numeric_condition(column.name, name, wanted)
-
-
-def _numeric_condition(column: str, name: str, wanted: str) -> tuple[str, Row]:
-    between = RANGE.fullmatch(wanted)
-    if between:
-        bounds = {f"{name}_low": _number(between[1]), f"{name}_high": _number(between[2])}
-        return f"{column} between ${name}_low and ${name}_high", bounds
-    compared = COMPARISON.fullmatch(wanted)
-    if not compared:
-        raise ValueError(wanted)
-    return f"{column} {compared[1] or '='} ${name}", {name: _number(compared[2])}
-
-
-def _number(text: str) -> float:
-    value = float(text.replace(",", ""))
-    if not math.isfinite(value):
-        raise ValueError(text)
-    # DuckDB has no whole numbers beyond 128 bits
-    return int(value) if value.is_integer() and abs(value) < 2**63 else value
-
-
-def _flag(text: str) -> bool:
-    flags = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-    if text.lower() not in flags:
-        raise ValueError(text)
-    return flags[text.lower()]
+    def _placed(self, name: str, condition: str) -> str:
+        """Return a condition for where its column is."""
+        is_text = self.texts and name in self.texts.names
+        return self.texts.where(condition) if self.texts and is_text else condition

@@ -18,17 +18,24 @@ ATTEMPTS = """
     from rollout_infos
     where run_id = $run and task_index = $task
 """
-# a list may show a task once for each of its agents
+# a list may show a task once for each of its agents: the one of the same agent counts
 TASKS = """
-    with listed as (
+    with tasks as (
+        from ({rows})
+        where {where}
+        qualify row_number() over (
+            partition by task_index
+            order by agent_name is not distinct from $agent desc, {order}
+        ) = 1
+    ),
+    listed as (
         select
             task_index, agent_name,
             lag({{task: task_index, agent: agent_name}}) over listing as previous,
             lead({{task: task_index, agent: agent_name}}) over listing as following,
             row_number() over listing as place,
             count(*) over () as task_count
-        from ({rows})
-        where {where}
+        from tasks
         window listing as (order by {order})
     )
     select
@@ -46,9 +53,7 @@ TASKS = """
                 and agent_name is not distinct from listed.following.agent
         ) as next_rollout
     from listed
-    where listed.task_index = $task and ($agent is null or listed.agent_name = $agent)
-    order by listed.place
-    limit 1
+    where listed.task_index = $task
 """
 
 
@@ -57,7 +62,7 @@ def kept_state(given: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in given.items()
-        if name in ("q", "sort") or name.startswith(FILTER)
+        if name in ("q", "sort", "page") or name.startswith(FILTER)
     }
 
 
@@ -73,6 +78,6 @@ def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | N
     listed = SOURCE.state(state)
     where, found, problems = SOURCE.where(listed)
     query = TASKS.format(
-        rows=SOURCE.rows, where="true" if problems else where, order=SOURCE.order(listed)
+        rows=SOURCE.listed(listed), where="true" if problems else where, order=SOURCE.order(listed)
     )
     return reader.row(Query(query, {**values, **({} if problems else found)}))

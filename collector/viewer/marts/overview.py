@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from collector.profiling.headlines import FINDINGS, LABELS, ORDER
 from collector.profiling.warehouse import Row
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
-from collector.viewer.marts.listing import Listing
+from collector.viewer.marts.listing import FILTER, Source
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.text import number
 
@@ -59,11 +61,17 @@ def read_agents(reader: Reader, run_id: str) -> list[str]:
     return [row["agent_name"] for row in reader.rows(Query(query, {"run": run_id}))]
 
 
-def agents_apart(reader: Reader, run: Row, listing: Listing) -> Listing:
-    """Leave the agent out of a table, unless there are several or it is filtered by."""
-    has_agents = len(read_agents(reader, run["run_id"])) > 1
-    is_needed = has_agents or "agent_name" in listing.state.filters
-    return listing if is_needed else listing.without("agent_name")
+def agents_apart(reader: Reader, run: Row, source: Source, given: Mapping[str, str]) -> Source:
+    """Let the agents be chosen; leave them out if there is one, unless it is filtered by."""
+    asked = given.get(f"{FILTER}agent_name")
+    agents = dict.fromkeys([*read_agents(reader, run["run_id"]), *([asked] if asked else [])])
+    is_needed = len(agents) > 1 or asked
+    columns = [
+        replace(column, choices=tuple(agents)) if column.name == "agent_name" else column
+        for column in source.columns
+        if is_needed or column.name != "agent_name"
+    ]
+    return replace(source, columns=tuple(columns))
 
 
 def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> Overview:
@@ -144,7 +152,10 @@ def _bin_label(known: Row, place: int, row: Row | None) -> str:
         return f"{row['bin_low']:g}"
     width = known["bin_high"] - known["bin_low"]
     low = row["bin_low"] if row else known["bin_low"] + (place - known["bin_index"]) * width
-    return f"{low:.3g} to {low + width:.3g}"
+    # as many digits as tell one bound from the next
+    size = max(abs(low), abs(low + width))
+    digits = 3 if not width else 2 + max(1, math.ceil(math.log10(max(1.0, size / width))))
+    return f"{low:.{digits}g} to {low + width:.{digits}g}"
 
 
 def _pass_rates(reader: Reader, values: Row, links: Links) -> Chart:

@@ -117,7 +117,7 @@ SLICES = """
 """
 TASKS = """
     select
-        bands.task_index, bands.agent_name, profiles.prompt, profiles.task_id,
+        bands.task_index, bands.agent_name, profiles.task_id,
         bands.rollout_count, bands.pass_ratio, bands.pass_low, bands.pass_high,
         bands.band, bands.learnability, bands.reward_mean, bands.reward_std,
         bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_num_rollouts
@@ -126,6 +126,7 @@ TASKS = """
         on bands.run_id = profiles.run_id and bands.task_index = profiles.task_index
     where bands.run_id = $run
 """
+PROMPTS = "select task_index, prompt from task_profiles where run_id = $run"
 STRIPS = """
     select
         task_index, agent_name,
@@ -147,21 +148,31 @@ ROLLOUTS = """
         and health.rollout_index = infos.rollout_index
     where health.run_id = $run
 """
+ROLLOUT_ROWS = f"select * exclude (answer) from ({ROLLOUTS})"
+ANSWERS = "select task_index, rollout_index, answer from rollout_health where run_id = $run"
+# a task that a run has twice meets its first likeness once, its second once
 SHARED_TASKS = """
+    with numbered as (
+        select
+            *,
+            row_number() over (
+                partition by run_id, agent_name, task_id order by task_index
+            ) as likeness
+        from task_bands
+    )
     select
         first.task_id, first.task_index as first_task, second.task_index as second_task,
         first.pass_ratio as first_pass, second.pass_ratio as second_pass,
         first.reward_mean as first_reward, second.reward_mean as second_reward,
         second.reward_mean - first.reward_mean as change,
-        abs(second.reward_mean - first.reward_mean) as change_size,
-        profiles.prompt
-    from task_bands as first
-    inner join task_bands as second on first.task_id = second.task_id
-    inner join task_profiles as profiles
-        on first.run_id = profiles.run_id and first.task_index = profiles.task_index
+        abs(second.reward_mean - first.reward_mean) as change_size
+    from numbered as first
+    inner join numbered as second
+        on first.task_id = second.task_id and first.likeness = second.likeness
     where first.run_id = $first and first.agent_name = $first_agent
         and second.run_id = $second and second.agent_name = $second_agent
 """
+FIRST_PROMPTS = "select task_index as first_task, prompt from task_profiles where run_id = $first"
 ROLLOUT = f"""{ROLLOUTS.rstrip()}
         and health.task_index = $task and health.rollout_index = $rollout
 """
@@ -178,7 +189,7 @@ WORTH_READING = """
         left join task_bands as bands
             on health.run_id = bands.run_id and health.task_index = bands.task_index
             and health.agent_name = bands.agent_name
-        where health.run_id = $run
+        where health.run_id = $run and ($agent is null or health.agent_name = $agent)
     )
     select
         task_index, rollout_index,

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ LOCK_SECONDS = 5.0
 LINGER_SECONDS = 1.0
 PAUSE_SECONDS = 2 * RETRY_S
 MEMORY_LIMIT = "256MB"
+READERS = 2
+"""So many pages read at once: DuckDB uses all processors for one, and all share its memory."""
 NAMED = re.compile(r"\$(\w+)")
 # what the pages read beyond the first columns there ever were
 NEEDED = {
@@ -85,13 +88,16 @@ class Store:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._closing: threading.Timer | None = None
         self._opens_at = 0.0
+        self._opening: Future[None] | None = None
+        self._places = threading.BoundedSemaphore(READERS)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Reader]:
         """Give a reader; what it reads does not change until it is given back."""
         cursor = self._enter()
         try:
-            yield Reader(cursor)
+            with self._places:
+                yield Reader(cursor)
         finally:
             cursor.close()
             self._leave()
@@ -103,15 +109,35 @@ class Store:
                 self._close()
 
     def _enter(self) -> duckdb.DuckDBPyConnection:
-        with self._turn:
-            self._stop_closing()
-            # those who are inside may finish; who comes later waits until it is open again
-            while (seconds := self._seconds_to_wait()) > 0:
-                self._turn.wait(seconds)
-            if self._connection is None:
-                self._connection = _open(self.path)
-            self._users += 1
-            return self._connection.cursor()
+        while True:
+            with self._turn:
+                self._stop_closing()
+                # those who are inside may finish; who comes later waits until it is open again
+                while (seconds := self._seconds_to_wait()) > 0:
+                    self._turn.wait(seconds)
+                if self._connection is not None:
+                    cursor = self._connection.cursor()
+                    self._users += 1
+                    return cursor
+                is_mine = self._opening is None
+                opening = self._opening = self._opening or Future()
+            if is_mine:
+                self._open(opening)
+            opening.result()  # or what kept one of us from opening it, for all
+
+    def _open(self, opening: Future[None]) -> None:
+        """Open the warehouse, which may take its time, while nobody is kept from leaving."""
+        try:
+            connection = _open(self.path)
+        except BaseException as error:
+            with self._turn:
+                self._opening = None
+            opening.set_exception(error)
+            raise
+        else:
+            with self._turn:
+                self._opening, self._connection = None, connection
+            opening.set_result(None)
 
     def _leave(self) -> None:
         with self._turn:

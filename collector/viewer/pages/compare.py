@@ -16,7 +16,8 @@ from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
-from collector.viewer.marts.listing import Column, Source
+from collector.viewer.marts.filters import Column
+from collector.viewer.marts.listing import Source, Texts
 from collector.viewer.marts.overview import Overview, read_overview, score_label
 from collector.viewer.render import page
 
@@ -35,6 +36,7 @@ SOURCE = Source(
     rows=queries.SHARED_TASKS,
     key="first_task, second_task",
     search="prompt",
+    texts=Texts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),
     default_sort="-change_size",
 )
 

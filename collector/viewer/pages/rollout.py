@@ -195,10 +195,12 @@ def _pretty(found: Found) -> bytes:
 
 
 def _as_number(value: Any) -> float | None:
+    """Return a number as the marts know it: one that is not finite counts as none."""
     try:
-        return float(value) if isinstance(value, (bool, int, float)) else None
+        number = float(value) if isinstance(value, (bool, int, float)) else None
     except OverflowError:
         return None
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _is_same(known: float | None, reward: Any) -> bool:

@@ -11,7 +11,8 @@ from starlette.routing import Route
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.listing import Column, Source
+from collector.viewer.marts.filters import Column
+from collector.viewer.marts.listing import Source, Texts
 from collector.viewer.marts.overview import agents_apart
 from collector.viewer.render import page
 
@@ -19,7 +20,7 @@ SOURCE = Source(
     columns=(
         Column("task_index", "Task", hint="12"),
         Column("rollout_index", "Rollout", hint="0"),
-        Column("agent_name", "Agent", "text"),
+        Column("agent_name", "Agent", "choice"),
         Column("reward", "Reward", hint="<1"),
         Column("answer", "Answer", "text"),
         Column("input_tokens", "Input tokens", hint=">1000"),
@@ -32,9 +33,10 @@ SOURCE = Source(
         Column("is_verdict_inconsistent", "Inconsistent verdict", "flag"),
         Column("is_ground_truth_suspect", "Suspect ground truth", "flag"),
     ),
-    rows=queries.ROLLOUTS,
+    rows=queries.ROLLOUT_ROWS,
     key="task_index, rollout_index",
     search="answer",
+    texts=Texts(queries.ANSWERS, "task_index, rollout_index", ("answer",)),
 )
 
 
@@ -44,9 +46,8 @@ def rollouts(request: Request) -> Response:
     links = Links()
     with viewer.store.reading() as reader:
         run = asked_run(request, reader)
-        state = SOURCE.state(request.query_params)
-        listing = SOURCE.listing(reader, state, {"run": run["run_id"]})
-        listing = agents_apart(reader, run, listing)
+        source = agents_apart(reader, run, SOURCE, request.query_params)
+        listing = source.listing(reader, source.state(request.query_params), {"run": run["run_id"]})
     run_id = run["run_id"]
     return page(
         "rollouts.html",

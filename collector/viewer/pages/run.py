@@ -12,7 +12,7 @@ from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts.overview import read_overview, score_label
 from collector.viewer.render import page
-from collector.viewer.serving.live import as_text, look_at_sources, profile_flags
+from collector.viewer.serving.live import as_text, profile_flags
 
 
 def run(request: Request) -> Response:
@@ -22,7 +22,7 @@ def run(request: Request) -> Response:
     with viewer.store.reading() as reader:
         row = asked_run(request, reader)
         overview = read_overview(reader, row, request.query_params.get("agent"), links)
-    sources = look_at_sources(row)
+    sources = viewer.live.look_at(row)
     viewer.live.refresh(row, sources)
     rollouts = Path(row["rollouts_path"])
     if viewer.transcripts.state(rollouts).kind == "building":
@@ -46,7 +46,7 @@ def live(request: Request) -> Response:
     viewer = viewer_of(request)
     with viewer.store.reading() as reader:
         row = asked_run(request, reader)
-    sources = look_at_sources(row)
+    sources = viewer.live.look_at(row)
     viewer.live.refresh(row, sources)
     return JSONResponse(
         {

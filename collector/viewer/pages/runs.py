@@ -9,9 +9,9 @@ from starlette.routing import Route
 from collector.viewer.context import viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.listing import Column, Source
+from collector.viewer.marts.filters import Column
+from collector.viewer.marts.listing import Source
 from collector.viewer.render import page
-from collector.viewer.serving.live import look_at_sources
 
 SOURCE = Source(
     columns=(
@@ -38,7 +38,7 @@ def runs(request: Request) -> Response:
     viewer = viewer_of(request)
     with viewer.store.reading() as reader:
         listing = SOURCE.listing(reader, SOURCE.state(request.query_params), {})
-    running = {row["run_id"] for row in listing.rows if look_at_sources(row).is_running}
+    running = {row["run_id"] for row in listing.rows if viewer.live.look_at(row).is_running}
     return page(
         "runs.html",
         title="Runs",

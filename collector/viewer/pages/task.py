@@ -47,7 +47,7 @@ REPEATS = f"""{queries.ROLLOUTS.rstrip()}
 """
 CHOICE = """
     select rollout_index, reward from rollout_infos
-    where run_id = $run and task_index = $task
+    where run_id = $run and task_index = $task{agent}
     order by rollout_index
 """
 
@@ -77,8 +77,8 @@ class Known:
 
     @property
     def rollout_count(self) -> int:
-        """Return how many attempts there are."""
-        return sum(row["rollout_count"] for row in self.bands)
+        """Return how many attempts there are, also of those without a reward."""
+        return len(self.choices)
 
     @property
     def pages(self) -> int:
@@ -158,20 +158,21 @@ def _read_known(
     run = asked_run(request, reader)
     index = asked_index(request, "task")
     values = {"run": run["run_id"], "task": index, "agent": agent}
-    bands = Query(BANDS.format(agent=" and agent_name = $agent" if agent else ""), values)
-    found = reader.rows(bands)
-    number = _asked_page(request, sum(row["rollout_count"] for row in found))
+    own = " and agent_name = $agent" if agent else ""
+    bands = Query(BANDS.format(agent=own), values)
+    choices = reader.rows(Query(CHOICE.format(agent=own), values))
+    number = _asked_page(request, len(choices))
     mine = " and health.agent_name = $agent" if agent else ""
     window = {"rows": CARDS, "first": (number - 1) * CARDS}
     repeats = Query(REPEATS.format(agent=mine, **window), values)
     return Known(
         run=run,
         profile=_profile(reader, run, index),
-        bands=found,
+        bands=reader.rows(bands),
         bands_query=bands,
         repeats=reader.rows(repeats),
         repeats_query=repeats,
-        choices=reader.rows(Query(CHOICE, values)),
+        choices=choices,
         around=read_tasks(reader, values, state),
         page=number,
     )
@@ -185,7 +186,7 @@ def _profile(reader: Reader, run: Row, index: int) -> Row:
 
 
 def _asked_page(request: Request, total: int) -> int:
-    asked = request.query_params.get("page", "")
+    asked = request.query_params.get("attempts", "")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
     return min(max(1, number), max(1, math.ceil(total / CARDS)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +13,8 @@ from collector.profiling.warehouse import Row
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.listing import Column, Listing, Source, State
+from collector.viewer.marts.filters import Column
+from collector.viewer.marts.listing import Listing, Source, Texts
 from collector.viewer.marts.overview import agents_apart
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
@@ -22,7 +24,7 @@ SOURCE = Source(
     columns=(
         Column("task_index", "Task", hint="12"),
         Column("prompt", "Prompt", "text"),
-        Column("agent_name", "Agent", "text"),
+        Column("agent_name", "Agent", "choice"),
         Column("rollout_count", "Rollouts", hint=">=4"),
         Column("pass_ratio", "Pass rate", hint="0.2..0.8"),
         Column("band", "Band", "choice", choices=BANDS),
@@ -36,6 +38,7 @@ SOURCE = Source(
     rows=queries.TASKS,
     key="task_index, agent_name",
     search="prompt",
+    texts=Texts(queries.PROMPTS, "task_index", ("prompt",)),
 )
 
 
@@ -45,8 +48,7 @@ def tasks(request: Request) -> Response:
     links = Links()
     with viewer.store.reading() as reader:
         run = asked_run(request, reader)
-        state = SOURCE.state(request.query_params)
-        listing = read_tasks(reader, SOURCE, state, run)
+        listing = read_tasks(reader, SOURCE, request.query_params, run)
         strips = read_strips(reader, run["run_id"], listing)
     run_id = run["run_id"]
     return page(
@@ -62,9 +64,10 @@ def tasks(request: Request) -> Response:
     )
 
 
-def read_tasks(reader: Reader, source: Source, state: State, run: Row) -> Listing:
+def read_tasks(reader: Reader, source: Source, given: Mapping[str, str], run: Row) -> Listing:
     """Read a page of the tasks; the agents are only told apart where there are several."""
-    return agents_apart(reader, run, source.listing(reader, state, {"run": run["run_id"]}))
+    source = agents_apart(reader, run, source, given)
+    return source.listing(reader, source.state(given), {"run": run["run_id"]})
 
 
 def read_strips(reader: Reader, run_id: str, listing: Listing) -> dict[tuple[int, str], list[Row]]:

@@ -49,7 +49,8 @@ class Limits:
     seconds: float = 10.0
     memory_mb: int = 512
     page_rows: int = 1_000
-    page_cells: int = 50_000
+    page_cells: int = 30_000
+    page_characters: int = 3_000_000
     page_bytes: int = 16 << 20
     file_rows: int = 1_000_000
     file_bytes: int = 256 << 20
@@ -88,6 +89,7 @@ class Sandbox:
         request = {
             "rows": self.limits.page_rows,
             "cells": self.limits.page_cells,
+            "characters": self.limits.page_characters,
             "is_csv": False,
         }
         async with self._messages(query, request, self.limits.page_bytes) as messages:

@@ -88,9 +88,21 @@ def _answer(request: dict[str, Any]) -> None:
         _send_csv(names, _fetched(result, request["rows"], is_exact=True))
     else:
         limit = min(request["rows"], max(1, request["cells"] // len(names)))
-        for row in _fetched(result, limit, is_exact=False):
-            _send(rows=[[_cell(value) for value in row]])
+        _send_page(_fetched(result, limit, is_exact=False), request["characters"])
     _send(is_done=True)
+
+
+def _send_page(rows: Iterator[Row], characters: int) -> None:
+    """Send rows until there are as many characters as a page bears; the first comes in any case."""
+    sent = 0
+    for row in rows:
+        cells = [_cell(value) for value in row]
+        size = sum(len(cell) for cell in cells if cell)
+        if sent and sent + size > characters:
+            _send(is_cut=True)
+            return
+        _send(rows=[cells])
+        sent += size
 
 
 def _keep_output_clean() -> None:

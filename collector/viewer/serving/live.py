@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import subprocess
 import sys
 import threading
@@ -23,6 +25,7 @@ QUIET_SECONDS = 60.0
 RECORDED_QUIET_SECONDS = 900.0
 """The same, where the collector's record says that it runs: a rollout may take its time."""
 PAUSE_SECONDS = 5.0
+STOP_SECONDS = 2.0
 DERIVED_FOLDER = ".spotter-index"
 
 
@@ -45,13 +48,27 @@ class _Refresh:
     problem: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Live:
     """Profiles runs again while their collection goes on, one at a time, in another process."""
 
     warehouse: Path
+    started_at: float = field(default_factory=time.time)
     _refreshes: dict[str, _Refresh] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _process: subprocess.Popen[bytes] | None = None
+
+    def look_at(self, run: Row) -> Sources:
+        """Look at the files of a run; what came while we look on is still to be shown."""
+        return look_at_sources(run, since=self.started_at)
+
+    def close(self) -> None:
+        """End the profiling that goes on, which leaves the warehouse as it was."""
+        process = self._process
+        if process and process.poll() is None:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
 
     def problem(self, run_id: str) -> str:
         """Return why the last refresh of a run failed, if it did."""
@@ -73,26 +90,50 @@ class Live:
     def _profile(self, run: Row, mine: _Refresh) -> None:
         started = time.monotonic()
         try:
-            mine.problem = _profiled_again(run, self.warehouse)
+            mine.problem = self._profiled_again(run)
         finally:
             # a long profile must not keep the machine busy all the time
             mine.not_before = time.monotonic() + max(PAUSE_SECONDS, time.monotonic() - started)
             mine.is_running = False
 
+    def _profiled_again(self, run: Row) -> str:
+        """Profile a run in another process; return what went wrong."""
+        flags = ["--allow-partial", "--no-files", "--json", "--warehouse", str(self.warehouse)]
+        process = self._process = subprocess.Popen(
+            # -P: not what lies in the folder of somebody's data
+            [sys.executable, "-P", "-m", "collector", "profile", *flags, *profile_flags(run)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        message = process.communicate()[1].decode(errors="replace").strip()
+        if not process.returncode:
+            return ""
+        if not message.startswith("error: "):  # a defect: its last line says most
+            last = message.rpartition("\n")[2]
+            message = f"it ended with exit code {process.returncode}: {last}"
+        return message.removeprefix("error: ")
 
-def look_at_sources(run: Row, *, now: Callable[[], float] = time.time) -> Sources:
-    """Look whether the files of a run are there, have changed and are still being written."""
+
+def look_at_sources(
+    run: Row, *, since: float = math.inf, now: Callable[[], float] = time.time
+) -> Sources:
+    """Look whether the files of a run are there, have changed and are still being written.
+
+    What changed after `since` counts as still being written until it is profiled.
+    """
     rollouts = Path(run["rollouts_path"])
     inputs = Path(run["inputs_path"])
     times = [_changed_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
     latest = max((time for time in times if time is not None), default=0.0)
     quiet = RECORDED_QUIET_SECONDS if _is_recorded_as_running(rollouts) else QUIET_SECONDS
+    is_changed = utc(latest) > run["profiled_at"]
     return Sources(
         is_missing=times[0] is None,
-        is_changed=utc(latest) > run["profiled_at"],
+        is_changed=is_changed,
         is_running=bool(run["missing_rollout_count"])
         and times[0] is not None
-        and now() - latest < quiet,
+        and (now() - latest < quiet or (is_changed and latest > since)),
         has_derived_inputs=inputs.parent.name == DERIVED_FOLDER,
     )
 
@@ -118,24 +159,6 @@ def profile_flags(run: Row) -> list[str]:
         *(("--answer-field", known.answer_field) if known.answer_field else ()),
         *(word for name in known.slice_by for word in ("--slice-by", name)),
     ]
-
-
-def _profiled_again(run: Row, warehouse: Path) -> str:
-    """Profile a run in another process; return what went wrong."""
-    flags = ["--allow-partial", "--no-files", "--json", "--warehouse", str(warehouse)]
-    done = subprocess.run(
-        # -P: not what lies in the folder of somebody's data
-        [sys.executable, "-P", "-m", "collector", "profile", *flags, *profile_flags(run)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    if not done.returncode:
-        return ""
-    message = done.stderr.decode(errors="replace").strip()
-    if not message.startswith("error: "):  # a defect: its last line says most
-        message = f"it ended with exit code {done.returncode}: {message.rpartition(chr(10))[2]}"
-    return message.removeprefix("error: ")
 
 
 def _changed_at(path: Path) -> float | None:

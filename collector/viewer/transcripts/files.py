@@ -130,7 +130,7 @@ class Transcripts:
         if is_stale:  # or the file was rewritten without a sign of it
             offsets.forget()
             self._prepare(path)
-            found = _read_place(offsets, task, rollout)
+            found = _read_again(offsets, task, rollout)
         if found is None:
             raise FileError(
                 f"there is no rollout {rollout} of task {task} in {path}\n"
@@ -229,6 +229,13 @@ class Transcripts:
                 return folder
         self._temporary = tempfile.TemporaryDirectory(prefix="spotter-index-")
         return Path(self._temporary.name)
+
+
+def _read_again(offsets: Offsets, task: int, rollout: int) -> Found | None:
+    try:
+        return _read_place(offsets, task, rollout)
+    except DamagedError as error:
+        raise FileError(f"the index {offsets.path} was damaged as soon as it was made") from error
 
 
 def _read_place(offsets: Offsets, task: int, rollout: int) -> Found | None:

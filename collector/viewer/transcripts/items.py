@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from collector.jsonl import Row
@@ -27,6 +27,8 @@ class Item:
     part: str
     is_given: bool
     """Whether it was there before the model began."""
+    text_part: str = ""
+    """Where its text stands, if it was taken out of another thing."""
 
 
 @dataclass(frozen=True)
@@ -124,37 +126,41 @@ def _listed(found: Any, at: tuple[str, str], role: str, *, is_given: bool) -> It
         return
     for index, value in enumerate(found if isinstance(found, list) else [found]):
         part = pointer(*at, index) if isinstance(found, list) else pointer(*at)
-        for one in _unpacked(value):
-            yield Item(one, part, is_given=is_given)
+        for one, place in _unpacked(value):
+            yield Item(one, part, is_given, part + place if place else "")
 
 
-def _unpacked(value: Any) -> Iterator[Any]:
-    """Take apart what some forms put into one message: reasoning, text and calls."""
-    if not isinstance(value, dict) or "type" in value:
+def _unpacked(value: Any) -> Iterator[tuple[Any, str]]:
+    """Take apart what some forms put into one message: reasoning, text and calls.
+
+    Each comes with where in the message its text stands, if that is not the usual place.
+    """
+    if not isinstance(value, dict) or ("type" in value and not value.get("tool_calls")):
         yield from _thought_apart(value)
         return
     if value.get("role") == "tool":
         call_id, output = value.get("tool_call_id"), value.get("content")
-        yield {"type": "function_call_output", "call_id": call_id, "output": output}
+        yield {"type": "function_call_output", "call_id": call_id, "output": output}, "/content"
         return
     thought = value.get("reasoning_content")
     if isinstance(thought, str) and thought:
-        yield {"type": "reasoning", "content": [{"text": thought}]}
+        yield {"type": "reasoning", "content": [{"text": thought}]}, "/reasoning_content"
     calls = value.get("tool_calls")
     chat_calls = calls if isinstance(calls, list) else []
     if value.get("content") or not chat_calls:
         yield from _thought_apart(value)
-    for call in chat_calls:
+    for index, call in enumerate(chat_calls):
         function = call.get("function") if isinstance(call, dict) else None
         known = function if isinstance(function, dict) else {"arguments": call}
         call_id = call.get("id") if isinstance(call, dict) else None
-        yield {**known, "type": "function_call", "call_id": call_id}
+        place = f"/tool_calls/{index}" + ("/function/arguments" if known is function else "")
+        yield {**known, "type": "function_call", "call_id": call_id}, place
 
 
-def _thought_apart(value: Any) -> Iterator[Any]:
+def _thought_apart(value: Any) -> Iterator[tuple[Any, str]]:
     """Take the reasoning out of a message that begins with it in tags."""
     if not isinstance(value, dict) or value.get("role") != "assistant":
-        yield value
+        yield value, ""
         return
     content = value.get("content")
     parts: list[Any] = content if isinstance(content, list) else [content]
@@ -162,12 +168,14 @@ def _thought_apart(value: Any) -> Iterator[Any]:
     text: Any = first.get("text") if isinstance(first, dict) else first
     end = _thought_end(text) if isinstance(text, str) else 0
     if not end:
-        yield value
+        yield value, ""
         return
-    yield {"type": "reasoning", "content": [{"text": text[:end]}]}
+    place = "/content" + ("/0" if isinstance(content, list) else "")
+    place += "/text" if isinstance(first, dict) else ""
+    yield {"type": "reasoning", "content": [{"text": text[:end]}]}, place
     rest = text[end:].lstrip()
     begun = {**first, "text": rest} if isinstance(first, dict) else rest
-    yield {**value, "content": [begun, *parts[1:]] if isinstance(content, list) else begun}
+    yield {**value, "content": [begun, *parts[1:]] if isinstance(content, list) else begun}, ""
 
 
 def _thought_end(text: str) -> int:
@@ -179,6 +187,14 @@ def _thought_end(text: str) -> int:
 
 
 def _entry(item: Item, cutter: Cutter) -> Entry:
+    entry = _made(item, cutter)
+    if not item.text_part:
+        return entry
+    pieces = tuple(replace(piece, part=item.text_part) for piece in entry.pieces)
+    return replace(entry, pieces=pieces)
+
+
+def _made(item: Item, cutter: Cutter) -> Entry:
     value = item.value
     if not isinstance(value, dict):
         return _other(item, cutter, "text" if isinstance(value, str) else "item of unknown form")
@@ -277,7 +293,7 @@ def _part(one: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
         if one["text"]:
             yield cutter.text(one["text"], f"{part}/text")
     elif one.get("type") in IMAGES:
-        yield cutter.image(one.get("image_url"), part)
+        yield cutter.image(one.get("image_url", one.get("source")), part)
     elif isinstance(one.get("refusal"), str):
         yield cutter.text(one["refusal"], f"{part}/refusal", name="refusal")
     else:

@@ -93,7 +93,8 @@ class _Pass:
             key = indices_of(line)
             if key:
                 yield (*key, at, len(line))
-            if line.endswith(b"\n"):  # one that is not may still be written to, and is read again
+            # what ends after the size that is noted, or not at all, is read again next time
+            if line.endswith(b"\n") and at + len(line) <= self.size:
                 self.last, self.read_to = Place(at, len(line)), at + len(line)
                 self.skipped += key is None and bool(line.strip())
             at += len(line)

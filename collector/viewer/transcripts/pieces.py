@@ -98,7 +98,7 @@ class Cutter:
 
     def image(self, value: object, part: str) -> Image:
         """Show an image that comes with the rollout; nothing is loaded from elsewhere."""
-        url = value.get("url") if isinstance(value, dict) else value
+        url = _address(value) if isinstance(value, dict) else value
         if not isinstance(url, str):
             return Image("", "image not loaded: it has no address", part)
         if len(url) > min(IMAGE_CHARS, self._image_chars_left):
@@ -184,6 +184,13 @@ def _has_escapes(found: dict[Any, Any]) -> bool:
     """Tell whether there are texts that JSON would write so that they are hard to read."""
     texts = [one for one in found.values() if isinstance(one, str)]
     return any(char in text for text in texts for char in ("\n", '"', "\\"))
+
+
+def _address(image: dict[str, Any]) -> object:
+    """Return the address of an image; some forms give its type and its data apart."""
+    kind, data = image.get("media_type"), image.get("data")
+    is_apart = isinstance(kind, str) and isinstance(data, str)
+    return f"data:{kind};base64,{data}" if is_apart else image.get("url")
 
 
 def _is_image(url: str) -> bool:

@@ -62,7 +62,7 @@ described as (
             as partial_task_count,
         coalesce(tasks.task_count - tasks.started_task_count, 0) as dropped_task_count,
         coalesce(skipped.skipped_value_count, 0) as skipped_value_count,
-        {{ utc_now() }} as profiled_at
+        runs.profiled_at
     from runs
     left join tasks on runs.run_id = tasks.run_id
     left join failures on runs.run_id = failures.run_id
