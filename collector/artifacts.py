@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +18,8 @@ AGENTS_SUFFIX = "_agent_metrics.json"
 AGGREGATE_SUFFIX = "_aggregate_metrics.json"
 RECORD_SUFFIX = "_run.json"
 TASKS_SUFFIX = "_tasks.jsonl"
-# where MLflow keeps copies of what was uploaded
-COPIES = {"mlruns", "mlartifacts"}
+# where MLflow keeps copies of what was uploaded, whatever the folder around it is called
+COPY = re.compile(r"(?:^|/)[0-9a-f]{32}/artifacts/")
 NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
 
 
@@ -90,7 +91,7 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 def _rollouts_at(path: Path) -> Iterator[Path]:
     if path.is_dir():
         for candidate in sorted(path.rglob("*.jsonl")):
-            is_copy = not COPIES.isdisjoint(candidate.relative_to(path).parts)
+            is_copy = COPY.search(candidate.relative_to(path).as_posix())
             is_run = candidate.is_file() and default_inputs(candidate).is_file()
             if is_run and not is_copy and not candidate.name.endswith(NO_ROLLOUTS):
                 yield _absolute(candidate)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
 import orjson
 
-from collector.errors import FileError
+from collector.errors import FileError, UsageError
 from collector.exporting import excel, files, schema
 from collector.exporting.progress import Bar
 from collector.exporting.publication import publish, working_folder
@@ -24,6 +25,7 @@ from collector.profiling.warehouse import check_path, is_duckdb
 SNAPSHOT_NAME = "snapshot.duckdb"
 PLACES = {"xlsx": excel.NAME, "snapshot": SNAPSHOT_NAME}
 READ_ONLY = 0o444
+REMOTE = re.compile(r"\w{2,}:/")
 WRITABLE = 0o222
 
 
@@ -53,7 +55,7 @@ def export(
     """Export the wanted marts; a failure leaves the last export as it was."""
     wanted.check()
     require_warehouse(warehouse)
-    output = output.expanduser()  # DuckDB would do so
+    output = _checked(output)
     places = {name: output / PLACES.get(name, name) for name in wanted.names}
     models = choose_marts(load_plan(), wanted.marts)
     check_path(output / SNAPSHOT_NAME, "an export")
@@ -70,7 +72,9 @@ def export(
             work = _Work(connection, folder, wanted, bar)
             made = Exported(output, [], places)
             source = Source(warehouse, models, wanted.runs)
-            made.tables = copy_marts(connection, source, folder / SNAPSHOT_NAME, bar=bar)
+            made.tables = copy_marts(
+                connection, source, folder / SNAPSHOT_NAME, check=_checker(wanted), bar=bar
+            )
             if wanted.is_partitioned:
                 files.check_partitions(connection)
             for name in wanted.names:
@@ -86,6 +90,24 @@ def export(
 def _memory_limit() -> str:
     """Return what a profile may use, but no more than what an export can make use of."""
     return min(default_memory_limit(), "4096MiB", key=lambda text: int(text.removesuffix("MiB")))
+
+
+def _checked(output: Path) -> Path:
+    """Return the folder as DuckDB will understand it; refuse what is no folder of this machine."""
+    if REMOTE.match(str(output)):
+        raise UsageError(
+            f"--output-dir {output}: exports are written to folders of this machine\n"
+            "  what to do: write to one, and copy it from there"
+        )
+    try:
+        return output.expanduser()
+    except RuntimeError as error:  # ~ of somebody who is not there
+        raise UsageError(f"--output-dir {output}: {error}") from error
+
+
+def _checker(wanted: Wanted) -> Callable[[Sequence[Table]], None]:
+    """Return what refuses tables that a format cannot hold, before anything is written."""
+    return excel.check_rows if "xlsx" in wanted.names else lambda _: None
 
 
 @contextlib.contextmanager
@@ -119,7 +141,6 @@ def _write_folder(work: _Work, name: str, tables: list[Table]) -> None:
 
 
 def _write_workbook(work: _Work, made: Exported) -> None:
-    excel.check_rows(made.tables)
     book = excel.Book(work.folder / excel.NAME)
     book.explain(made.tables)
     for table in made.tables:
@@ -141,15 +162,28 @@ def _shower(bar: Bar, label: str) -> Callable[[int], None]:
 def _check_places(places: dict[str, Path], warehouse: Path) -> None:
     """Refuse to replace what is no earlier export, or what is being exported."""
     for name, place in places.items():
-        if not place.exists():
-            continue
-        is_ours = _is_export(place) if place.is_dir() else _is_file_of(name, place)
-        is_kind = place.is_dir() != (name in PLACES)
-        if not (is_ours and is_kind) or place.samefile(warehouse):
+        reason = _objection(name, place, warehouse)
+        if reason:
             raise FileError(
-                f"{place} is no earlier export, and would be replaced\n"
+                f"{place} {reason}, and would be replaced\n"
                 "  what to do: choose another folder with --output-dir"
             )
+
+
+def _objection(name: str, place: Path, warehouse: Path) -> str:
+    """Say why something must not be replaced."""
+    if place.is_symlink():
+        return "is a link"
+    if not place.exists():
+        return ""
+    is_ours = _is_export(place) if place.is_dir() else _is_file_of(name, place)
+    is_kind = place.is_dir() != (name in PLACES)
+    if not (is_ours and is_kind) or place.samefile(warehouse):
+        return "is no earlier export"
+    # a warehouse can be written to, a snapshot cannot
+    if name == "snapshot" and place.stat().st_mode & WRITABLE:
+        return f"can be written to, so it may be a warehouse (`chmod a-w {place}` if it is none)"
+    return ""
 
 
 def _is_export(folder: Path) -> bool:
@@ -164,7 +198,7 @@ def _is_export(folder: Path) -> bool:
 def _is_file_of(name: str, place: Path) -> bool:
     if not place.is_file():
         return False
-    if name == "snapshot":  # a warehouse can be written to, a snapshot cannot
-        return is_duckdb(place) and not place.stat().st_mode & WRITABLE
+    if name == "snapshot":
+        return is_duckdb(place)
     with place.open("rb") as file:
         return file.read(2) == b"PK"

@@ -19,6 +19,7 @@ from collector.terminal import label
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 NAME_BYTES = 255
+PARQUET_BYTES = 64 << 20
 TIMES = "timestampformat '%Y-%m-%dT%H:%M:%S.%fZ'"
 
 
@@ -37,6 +38,10 @@ def _as_parquet(column: Column) -> str:
     return f"timezone('UTC', {name}) as {name}" if kind_of(column) == "datetime" else name
 
 
+def _parquet_options(table: Table) -> str:
+    return f"format parquet, row_group_size {table.group_rows(PARQUET_BYTES)}"
+
+
 def _as_csv(column: Column) -> str:
     name = quoted(column.name)
     return f"{guarded_sql(name)} as {name}" if kind_of(column) == "string" else name
@@ -49,7 +54,7 @@ def _csv_options(table: Table) -> str:
 
 
 KINDS = {
-    "parquet": Kind(_as_parquet, lambda name: f"{name}/part-0.parquet", lambda _: "format parquet"),
+    "parquet": Kind(_as_parquet, lambda name: f"{name}/part-0.parquet", _parquet_options),
     "csv": Kind(_as_csv, lambda name: f"{name}.csv", _csv_options),
     "jsonl": Kind(
         lambda column: quoted(column.name),
@@ -73,7 +78,7 @@ def write_partitions(connection: duckdb.DuckDBPyConnection, table: Table, folder
     """Write a table as Parquet with a folder a run; the run is in the folder's name alone."""
     if not table.row_count:  # without a run there is no folder for it
         return write_table(connection, table, KINDS["parquet"], folder)
-    options = "format parquet, partition_by (run_id), filename_pattern 'part-{i}'"
+    options = f"{_parquet_options(table)}, partition_by (run_id), filename_pattern 'part-{{i}}'"
     (folder / table.name).mkdir()
     _copy(connection, table, KINDS["parquet"], folder / table.name, options)
     return f"{table.name}/run_id=*/*.parquet"
@@ -83,6 +88,8 @@ def _copy(
     connection: duckdb.DuckDBPyConnection, table: Table, kind: Kind, target: Path, options: str
 ) -> None:
     columns = ", ".join(kind.select(column) for column in table.columns)
+    # each thread holds some groups of rows as text
+    connection.execute("set threads = 1" if table.is_wide else "reset threads")
     connection.execute(
         f"copy (select {columns} from {relation(table.name)}) to {literal(target)} ({options})"
     )

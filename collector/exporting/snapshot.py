@@ -5,7 +5,8 @@ The warehouse is held only while it is copied, so that the next profile can go o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,10 @@ from collector.profiling.warehouse import (
 SNAPSHOT = "snapshot"
 # readable by every DuckDB from 1.0 on: the drivers of BI tools bundle older ones
 STORAGE_VERSION = "v1.0.0"
+# DuckDB writes files group by group of rows, and sorts a piece as a whole: both must fit into
+# memory, however long the texts in a row are
+GROUP_BYTES = 16 << 20
+PIECE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -39,10 +44,25 @@ class Source:
     runs: Sequence[str]
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """Some tasks of a run."""
+
+    run_id: str
+    first: int
+    last: int
+    row_count: int
+
+
 def copy_marts(
-    connection: duckdb.DuckDBPyConnection, source: Source, target: Path, *, bar: Bar
+    connection: duckdb.DuckDBPyConnection,
+    source: Source,
+    target: Path,
+    *,
+    check: Callable[[Sequence[Table]], None],
+    bar: Bar,
 ) -> list[Table]:
-    """Copy the rows of the wanted runs, in the order of their keys."""
+    """Copy the rows of the wanted runs, in the order of their keys; `check` may refuse them."""
     with_lock(
         lambda: attach(connection, source.warehouse, is_read_only=True),
         source.warehouse,
@@ -51,15 +71,16 @@ def copy_marts(
     try:
         _check(connection, source)
         connection.execute(f"set variable runs = {_list(source.runs)}")
-        tables = [Table(model, _row_count(connection, model)) for model in source.models]
+        tables = [_measured(connection, model) for model in source.models]
+        check(tables)
         bar.plan(sum(table.row_count for table in tables))
+        rows = min(table.group_rows(GROUP_BYTES) for table in tables)
         connection.execute(
             f"attach {literal(target)} as {SNAPSHOT}"
-            f" (type duckdb, storage_version '{STORAGE_VERSION}')"
+            f" (type duckdb, storage_version '{STORAGE_VERSION}', row_group_size {rows})"
         )
         for table in tables:
-            with bar.step(f"copying {table.name}", table.row_count, connection):
-                _copy(connection, table.model)
+            _copy(connection, table, bar)
         connection.execute(f"checkpoint {SNAPSHOT}")
     finally:
         connection.execute(f"detach {WAREHOUSE}")
@@ -94,20 +115,82 @@ def _check(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
             raise UsageError(f"--run {unknown(run, ids)}")
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, model: Model) -> None:
-    place = relation(model.name)
+def _copy(connection: duckdb.DuckDBPyConnection, table: Table, bar: Bar) -> None:
+    model, place = table.model, relation(table.name)
     columns = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in model.columns)
     names = ", ".join(quoted(column.name) for column in model.columns)
     order = ", ".join(quoted(name) for name in model.key)
     connection.execute(f"create table {place} ({columns})")
-    connection.execute(f"insert into {place} select {names} from {_source(model)} order by {order}")
+    label = f"copying {table.name}"
+    pieces = _pieces(connection, table)
+    with (
+        bar.step(label, table.row_count, None if pieces else connection),
+        _transaction(connection),
+    ):
+        insert = f"insert into {place} select {names} from {_source(model)}"
+        if not pieces:
+            connection.execute(f"{insert} order by {order}")
+        done = 0
+        for piece in pieces:
+            where = "where run_id = $run and task_index between $first and $last"
+            values = {"run": piece.run_id, "first": piece.first, "last": piece.last}
+            connection.execute(f"{insert} {where} order by {order}", values)
+            done += piece.row_count
+            bar.show(label, done)
     describe_table(connection, model, place)
 
 
-def _row_count(connection: duckdb.DuckDBPyConnection, model: Model) -> int:
-    found = connection.execute(f"select count(*) from {_source(model)}").fetchone()
+@contextlib.contextmanager
+def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Write in one go, or let the first error be the one that is told."""
+    connection.execute("begin transaction")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("rollback")
+        raise
+    connection.execute("commit")
+
+
+def _pieces(connection: duckdb.DuckDBPyConnection, table: Table) -> list[_Piece]:
+    """Cut a large table into tasks that follow on each other; nothing if it is sorted at once."""
+    rows = PIECE_BYTES // table.row_bytes + 1
+    if table.row_count <= rows or "task_index" not in table.model.key:
+        return []
+    found = connection.execute(
+        f"""
+        select run_id, min(task_index), max(task_index), count(*)
+        from (
+            select
+                run_id,
+                task_index,
+                (rank() over (partition by run_id order by task_index) - 1) // {rows} as piece
+            from {_source(table.model)}
+        )
+        group by run_id, piece
+        order by run_id, piece
+        """
+    ).fetchall()
+    return [_Piece(*row) for row in found]
+
+
+def _measured(connection: duckdb.DuckDBPyConnection, model: Model) -> Table:
+    """Count the rows, and how many bytes the longest rows of a run have on average."""
+    texts = [quoted(column.name) for column in model.columns if column.data_type == "varchar"]
+    width = " + ".join([str(8 * len(model.columns)), *(f"coalesce(strlen({t}), 0)" for t in texts)])
+    found = connection.execute(
+        f"""
+        select coalesce(sum(row_count), 0)::bigint, coalesce(max(row_bytes), 1)::bigint
+        from (
+            select run_id, count(*) as row_count, avg({width}) as row_bytes
+            from {_source(model)}
+            group by run_id
+        )
+        """
+    ).fetchone()
     assert found is not None
-    return int(found[0])
+    return Table(model, row_count=found[0], row_bytes=found[1])
 
 
 def _source(model: Model) -> str:

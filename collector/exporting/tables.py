@@ -9,6 +9,10 @@ from collector.choices import unknown
 from collector.errors import UsageError
 from collector.profiling.plan import Column, Model, Plan
 
+WIDE_BYTES = 4_000
+# as DuckDB has them: the usual group of rows, and the smallest
+GROUP_ROWS = 122_880
+VECTOR_ROWS = 2_048
 FORMATS = ("parquet", "csv", "jsonl", "xlsx", "snapshot")
 # every type that a mart may have, as JSON's table schemas call it
 KINDS = {
@@ -50,15 +54,26 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Table:
-    """A mart with the number of its rows that are exported."""
+    """A mart with the number of its rows that are exported, and about how long each is."""
 
     model: Model
     row_count: int
+    row_bytes: int = 1
 
     @property
     def name(self) -> str:
         """Return what the mart is called."""
         return self.model.name
+
+    def group_rows(self, size: int) -> int:
+        """Return how many rows go together, if they may have so many bytes: whole vectors."""
+        rows = size // self.row_bytes // VECTOR_ROWS * VECTOR_ROWS
+        return min(GROUP_ROWS, max(VECTOR_ROWS, rows))
+
+    @property
+    def is_wide(self) -> bool:
+        """Tell whether some thousand rows are a lot to hold."""
+        return self.row_bytes > WIDE_BYTES
 
     @property
     def columns(self) -> tuple[Column, ...]:

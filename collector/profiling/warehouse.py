@@ -104,6 +104,8 @@ def with_lock(
         while True:
             try:
                 return opening()
+            except duckdb.OutOfMemoryException:
+                raise
             except duckdb.Error as error:
                 if "Could not set lock" not in str(error):
                     raise FileError(f"cannot open the warehouse {path}: {error}") from error

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from collector.collection.secrets import Redactor, is_hidden_name
 
 SHORTEST = 5
+FOLDERS = ("PWD", "OLDPWD")  # of the shell, and no passwords
 LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
 
 
@@ -25,6 +26,8 @@ def without_login(text: str) -> str:
 
 def _secrets() -> Iterator[str]:
     for name, value in os.environ.items():
+        if name in FOLDERS:
+            continue
         if is_hidden_name(name):
             yield value
         elif "://" in value:

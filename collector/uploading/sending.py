@@ -39,14 +39,16 @@ def send(trackers: list[str], describe: Callable[[], list[Upload]], *, say: List
     except SpotterError as error:
         sent.errors.update(dict.fromkeys(trackers, error))
         return sent
-    for tracker in trackers:
+    for place, tracker in enumerate(trackers):
         try:
             for uploaded in _uploads(tracker, contents, say):
                 sent.uploads.append(uploaded)
         except SpotterError as error:
             sent.errors[tracker] = error
         except KeyboardInterrupt:  # the command has more to tell
-            sent.errors[tracker] = UploadError("you stopped it", exit_code=INTERRUPTED)
+            stopped = UploadError("you stopped it", exit_code=INTERRUPTED)
+            sent.errors.update(dict.fromkeys(trackers[place:], stopped))
+            break
     return sent
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import tempfile
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,7 +71,7 @@ def check() -> None:
 def upload(content: Upload) -> Uploaded:
     """Make a new run, in the group of all uploads of this run."""
     with contextlib.redirect_stderr(io.StringIO()) as told:
-        run = wandb.init(config=dict(content.settings), settings=_settings(content))
+        run = _begun(content)
         try:
             _log(run, content)
         except BaseException:
@@ -82,9 +84,23 @@ def upload(content: Upload) -> Uploaded:
     return _uploaded(run, content)
 
 
-def _settings(content: Upload) -> wandb.Settings:
+def _begun(content: Upload) -> wandb.Run:
+    """Begin a run where nothing lies: W&B would send a config-defaults.yaml of training code."""
+    # what is set up here; not silent, which would also keep from us that figures were lost
+    wandb.setup(wandb.Settings(**NOTHING_ELSE, **PATIENCE))
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="spotter-upload-") as nowhere:
+        os.chdir(nowhere)
+        try:
+            return wandb.init(config=dict(content.settings), settings=_settings(content, here))
+        finally:
+            os.chdir(here)
+
+
+def _settings(content: Upload, here: Path) -> wandb.Settings:
     return wandb.Settings(
         silent=True,
+        root_dir=str(here / os.environ.get("WANDB_DIR", "")),
         project=os.environ.get("WANDB_PROJECT") or "spotter",
         run_name=safe_text(content.run_id, LONGEST_NAME),
         run_group=safe_text(content.run_id, LONGEST_NAME),

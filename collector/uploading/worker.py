@@ -20,8 +20,14 @@ from collector.uploading.content import Upload
 ALWAYS = {"WANDB_ERROR_REPORTING": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
 # a server that is away is given up after some seconds, unless somebody wants it otherwise
 DEFAULTS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
-# every upload is a run of its own, also within a training run
-NEVER = ("WANDB_RUN_ID", "WANDB_RESUME", "WANDB_NAME", "WANDB_SWEEP_ID")
+# every upload is a run of its own, also within a training run, and says nothing but its own
+NEVER = tuple(
+    f"WANDB_{name}"
+    for name in (
+        *("RUN_ID", "RESUME", "NAME", "NOTES", "HOST", "SERVICE"),
+        *("SWEEP_ID", "SWEEP_PARAM_PATH", "CONFIG_PATHS"),
+    )
+)
 
 
 def main() -> None:

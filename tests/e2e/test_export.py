@@ -155,12 +155,17 @@ def test_overrides_work_as_well_as_flags(run: Profiled, tmp_path: Path) -> None:
         (("-w", "empty.duckdb"), 4, "no marts in"),
         (("-o", "a_file"), 4, "cannot write to a_file"),
         (("-o", "foreign"), 4, "is no earlier export"),
+        (("-o", "here"), 4, "can be written to, so it may be a warehouse"),
         (("-w", "here/snapshot.duckdb", "-o", "here"), 4, "is no earlier export"),
         (("-w", "sealed/snapshot.duckdb", "-o", "sealed"), 4, "is no earlier export"),
         (("-w", "other.duckdb"), 4, "no marts in"),
         (("-o", "bad\udcff"), 2, "is no UTF-8"),
         (("-o", "what?"), 2, "misreads ?"),
+        (("-o", "s3://bucket/folder"), 2, "folders of this machine"),
+        (("-o", "~nobody-of-that-name/x"), 2, "home directory"),
+        (("-o", "linked"), 4, "is a link"),
         (("--memory-limit", "lots"), 2, "--memory-limit"),
+        (("--memory-limit", "1KB"), 2, "give more with --memory-limit"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -176,6 +181,8 @@ def test_says_what_is_wrong_and_writes_nothing(
     (tmp_path / "sealed" / "snapshot.duckdb").chmod(0o444)
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
         connection.execute("create table something as select 1 as x")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "parquet").symlink_to(tmp_path / "here", target_is_directory=True)
     (tmp_path / "foreign" / "parquet").mkdir(parents=True)
     (tmp_path / "foreign" / "parquet" / "mine.txt").touch()
     given = arguments if "-w" in arguments else (*arguments, "-w", str(run.warehouse))
@@ -195,6 +202,30 @@ def test_a_warehouse_of_an_older_version_is_refused(run: Profiled, tmp_path: Pat
     result = run_command("spotter", "export", "-w", older, cwd=tmp_path)
     assert result.returncode == 4
     assert "older version: it has no task_profiles.prompt" in result.stderr
+
+
+def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: Path) -> None:
+    wide = tmp_path / "wide.duckdb"
+    wide.write_bytes(run.warehouse.read_bytes())
+    with duckdb.connect(str(wide)) as connection:
+        connection.execute("set force_compression = 'uncompressed'")  # which takes long
+        connection.execute("create temp table one as from task_profiles limit 1")
+        connection.execute(
+            "insert into task_profiles select one.* replace ("
+            "(1000 + 7919 * i % 40009)::bigint as task_index, repeat(md5(i::text), 320) as sample"
+            ") from one, range(40000) as numbers (i)"
+        )
+        known = connection.execute("select count(*) from task_profiles").fetchone()
+    words = ("-s", "task_profiles", "--memory-limit", "300MB", "-w", wide, "-o", tmp_path / "out")
+    formats = ("-f", "parquet", "-f", "csv", "-f", "jsonl")
+    result = run_command("spotter", "export", *words, *formats, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    with duckdb.connect(str(tmp_path / "out" / "snapshot.duckdb"), read_only=True) as connection:
+        keys = connection.execute("select run_id, task_index from task_profiles").fetchall()
+    assert (len(keys),) == known
+    assert keys == sorted(keys)
+    with (tmp_path / "out" / "jsonl" / "task_profiles.jsonl").open("rb") as file:
+        assert sum(1 for _ in file) == len(keys)
 
 
 def test_an_empty_mart_is_an_empty_file(run: Profiled, exports: Exports) -> None:

@@ -133,6 +133,7 @@ def test_each_run_and_each_time_is_a_run_of_its_own(
 ) -> None:
     """And what MLflow keeps copies of is not profiled as if it were runs."""
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mine")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"file:{offline}/tracking")
     rows = [key(0, index, reward=1) for index in range(2)]
     for name in ("one", "two"):
         write_run(offline, rows, inputs=inputs_of(rows), name=name)
@@ -145,6 +146,32 @@ def test_each_run_and_each_time_is_a_run_of_its_own(
             assert sorted(found.files) == kept
         runs += [upload["run"] for upload in uploads_of(done)]
     assert len(set(runs)) == 4
+
+
+def test_the_training_around_an_upload_is_no_part_of_it(
+    offline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = {
+        "SWEEP_PARAM_PATH": "sweep.yaml",
+        "CONFIG_PATHS": "config.yaml",
+        "SERVICE": "rubbish",
+        "NOTES": "hunter2-in-a-note",
+        "HOST": "hunter2-in-a-host",
+    }
+    for name, value in training.items():
+        monkeypatch.setenv(f"WANDB_{name}", value)
+    for name in ("config-defaults", "config", "sweep"):
+        (offline / f"{name}.yaml").write_text("key:\n  value: hunter2-in-a-file\n")
+    done = run_profile(
+        odd_run(offline).rollouts, "--no-files", "--json", "--upload=wandb", cwd=offline
+    )
+    (found,) = tracked(done)
+    assert "key" not in found.settings
+    (upload,) = uploads_of(done)
+    assert Path(upload["path"]).parent == offline / "wandb"
+    written = b"".join(path.read_bytes() for path in (offline / "wandb").rglob("*.wandb"))
+    assert b"pass_threshold" in written
+    assert b"hunter2" not in written
 
 
 def test_a_server_gets_the_same_and_no_secret(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from itertools import combinations
+from typing import NoReturn
 
 import pytest
 
 from collector.errors import UsageError
+from collector.uploading import sending
 from collector.uploading.content import Bundle, Step, Upload
 from collector.uploading.names import safe_name, safe_text
 from collector.uploading.redaction import redacted, without_login
@@ -72,6 +74,28 @@ def test_what_the_environment_keeps_secret_is_not_told(monkeypatch: pytest.Monke
     for secret in ("0123456789abcdef", "hunter2", "t0ps3cret", "ss-word", "me:"):
         assert secret not in told
     assert "example.org/x" in told
+
+
+def test_the_current_folder_is_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PWD", "OLDPWD"):
+        monkeypatch.setenv(name, "/home/me/results")
+    assert redacted("no folder /home/me/results/x") == "no folder /home/me/results/x"
+
+
+def test_who_stops_an_upload_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def stop(tracker: str, _contents: object) -> NoReturn:
+        asked.append(tracker)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sending, "answering", stop)
+    sent = sending.send(["wandb", "mlflow"], list, say=lambda _: None)
+    assert asked == ["wandb"]
+    assert {name: str(error) for name, error in sent.errors.items()} == {
+        "wandb": "you stopped it",
+        "mlflow": "you stopped it",
+    }
 
 
 def test_an_address_is_told_without_its_login() -> None:
