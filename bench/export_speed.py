@@ -1,14 +1,16 @@
 """Measure an export of many rollouts: time and memory, beside pandas doing the same.
 
-python bench/export_speed.py [--rollouts 1000000]
+python bench/export_speed.py [--rollouts 1000000] [--sample-bytes 10000]
 
-The warehouse is made of synthetic marts: only their sizes matter here. The ratio is what pandas
-takes to write the same tables as Parquet, which holds each in memory.
+The warehouse is made of synthetic marts: only their sizes matter here, that of the tasks' samples
+above all. The ratio is what pandas takes to write the same tables as Parquet, which holds each in
+memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -20,7 +22,14 @@ from pathlib import Path
 import duckdb
 from generate import generate
 
-FORMATS = {"parquet": [], "csv": ["-f", "csv"], "jsonl": ["-f", "jsonl"]}
+LITTLE = ["--memory-limit", "500MB"]
+FORMATS = {
+    "parquet": [],
+    "csv": ["-f", "csv"],
+    "jsonl": ["-f", "jsonl"],
+    "parquet in 500 MB": LITTLE,
+    "jsonl in 500 MB": ["-f", "jsonl", *LITTLE],
+}
 PANDAS = """
 import sys, pathlib, duckdb, pandas
 folder = pathlib.Path(sys.argv[2])
@@ -31,9 +40,10 @@ for (name,) in tables.fetchall():
 """
 
 
-def grow(warehouse: Path, rollouts: int) -> None:
+def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
     """Repeat the one run of a warehouse under other names until it has so many rollouts."""
     with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("set force_compression = 'uncompressed'")  # texts of one pattern
         found = connection.execute("select count(*) from rollout_infos").fetchone()
         assert found
         copies = max(0, rollouts // found[0] - 1)
@@ -45,6 +55,10 @@ def grow(warehouse: Path, rollouts: int) -> None:
                 f"insert into {name} select rows.* replace (rows.run_id || '-' || copy as run_id)"
                 f" from {name} as rows cross join range({copies}) as copies (copy)"
             )
+        connection.execute(
+            "update task_profiles"
+            f" set sample = to_json(repeat(md5(run_id || task_index), {sample_bytes // 32}))"
+        )
 
 
 def measured(command: list[str]) -> tuple[float, int]:
@@ -58,7 +72,7 @@ def measured(command: list[str]) -> tuple[float, int]:
     return time.perf_counter() - started, usage.ru_maxrss // 1024
 
 
-def measure(folder: Path, rollouts: int) -> None:
+def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
     """Make a warehouse, export it in each format, and print what it took."""
     warehouse = folder / "warehouse.duckdb"
     generate(625, 16, folder / "run", row_bytes=2000)
@@ -68,16 +82,20 @@ def measure(folder: Path, rollouts: int) -> None:
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    grow(warehouse, rollouts)
+    # in a process of its own: what we had ourselves would count for those that we start
+    growing = multiprocessing.Process(target=grow, args=(warehouse, rollouts, sample_bytes))
+    growing.start()
+    growing.join()
     print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
     seconds = {}
     for name, flags in FORMATS.items():
-        command = [*spotter, "export", "-w", str(warehouse), "-o", str(folder / name), *flags]
+        place = str(folder / name.partition(" ")[0])
+        command = [*spotter, "export", "-w", str(warehouse), "-o", place, *flags]
         seconds[name], memory = measured(command)
-        print(f"{name:8} and a snapshot {seconds[name]:7.1f} s {memory:6} MB")
+        print(f"{name:17} and a snapshot {seconds[name]:7.1f} s {memory:6} MB")
     (folder / "pandas").mkdir()
     taken, memory = measured([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
-    print(f"pandas, Parquet alone   {taken:7.1f} s {memory:6} MB")
+    print(f"pandas, Parquet alone            {taken:7.1f} s {memory:6} MB")
     print(f"ratio {taken / seconds['parquet']:.1f}")
 
 
@@ -85,10 +103,11 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rollouts", type=int, default=1_000_000)
+    parser.add_argument("--sample-bytes", type=int, default=10_000)
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
     try:
-        measure(folder, given.rollouts)
+        measure(folder, given.rollouts, given.sample_bytes)
     finally:
         shutil.rmtree(folder)
 

@@ -57,7 +57,7 @@ def export(
         str | None,
         typer.Option(
             help="Memory for DuckDB, like 500MB; what does not fit is put aside on the disk."
-            "  [default: 4GiB, or half of the machine's]"
+            "  [default: 2GiB, or half of the machine's]"
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,

@@ -89,7 +89,7 @@ def export(
 
 def _memory_limit() -> str:
     """Return what a profile may use, but no more than what an export can make use of."""
-    return min(default_memory_limit(), "4096MiB", key=lambda text: int(text.removesuffix("MiB")))
+    return min(default_memory_limit(), "2048MiB", key=lambda text: int(text.removesuffix("MiB")))
 
 
 def _checked(output: Path) -> Path:

@@ -154,9 +154,10 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def _pieces(connection: duckdb.DuckDBPyConnection, table: Table) -> list[_Piece]:
-    """Cut a large table into tasks that follow on each other; nothing if it is sorted at once."""
+    """Cut a table of long rows into tasks that follow on each other; others are sorted at once."""
     rows = PIECE_BYTES // table.row_bytes + 1
-    if table.row_count <= rows or "task_index" not in table.model.key:
+    is_large = table.is_wide and table.row_count > rows
+    if not is_large or "task_index" not in table.model.key:
         return []
     found = connection.execute(
         f"""
