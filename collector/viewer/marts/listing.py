@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from textwrap import dedent, indent
 from typing import Any
 
 from collector.profiling.warehouse import Row
@@ -88,14 +89,16 @@ class Texts:
     key: str
     names: tuple[str, ...]
 
-    def start(self, *names: str, characters: int = START_CHARACTERS) -> str:
-        """Return a query of the key and of how texts begin."""
-        begun = ", ".join(f"left({name}, {characters}) as {name}" for name in names)
-        return f"select {self.key}, {begun} from ({self.rows})"
+    def start(self, characters: int, **columns: str) -> str:
+        """Return a query of the key and of how texts begin, each under the name it is given."""
+        texts = [f"left({column}, {characters}) as {name}" for name, column in columns.items()]
+        begun = ", ".join(texts)
+        return f"select {self.key}, {begun}\nfrom {_block(self.rows)}"
 
     def where(self, condition: str) -> str:
         """Return the condition that a row's text is like that."""
-        return f"({self.key}) in (select ({self.key}) from ({self.rows}) where {condition})"
+        found = f"select ({self.key})\nfrom {_block(self.rows)}\nwhere {condition}"
+        return f"({self.key}) in {_block(found)}"
 
 
 @dataclass(frozen=True)
@@ -146,14 +149,14 @@ class Source:
         state = replace(state, page=min(state.page, last))
         order = f"order by {self.order(state)}"
         sql = (
-            f"select * from ({listed})\nwhere {where}\n{order}\n"
+            f"select *\nfrom {_block(listed)}\nwhere {where}\n{order}\n"
             f"limit {self.page_rows} offset {(state.page - 1) * self.page_rows}"
         )
         if self.texts:
-            start = self.texts.start(*self.texts.names)
-            sql = (
-                f"select * from (\n{sql}\n)\nleft join ({start})\nusing ({self.texts.key})\n{order}"
-            )
+            names = {name: name for name in self.texts.names}
+            start = _block(self.texts.start(START_CHARACTERS, **names))
+            joined = f"left join {start}\nusing ({self.texts.key})"
+            sql = f"select *\nfrom {_block(sql)}\n{joined}\n{order}"
         query = Query(sql, given)
         return Listing(self.columns, state, reader.rows(query), count, query, self.page_rows)
 
@@ -161,9 +164,9 @@ class Source:
         """Return the query of all rows, with what they are sorted by."""
         if not (self.texts and state.sort in self.texts.names):
             return self.rows
-        start = self.texts.start(state.sort, characters=SORTED_CHARACTERS)
-        sorted_by = f"select * rename ({state.sort} as sorted_text) from ({start})"
-        return f"from ({self.rows}) left join ({sorted_by}) using ({self.texts.key})"
+        start = _block(self.texts.start(SORTED_CHARACTERS, sorted_text=state.sort))
+        joined = f"left join {start}\nusing ({self.texts.key})"
+        return f"select *\nfrom {_block(self.rows)}\n{joined}"
 
     def order(self, state: State) -> str:
         """Return the order of the rows, which is complete: the same on every page."""
@@ -195,3 +198,8 @@ class Source:
         """Return a condition for where its column is."""
         is_text = self.texts and name in self.texts.names
         return self.texts.where(condition) if self.texts and is_text else condition
+
+
+def _block(sql: str) -> str:
+    """Write a query inside of another so that a person can read both."""
+    return f"(\n{indent(dedent(sql).strip(), '    ')}\n)"
