@@ -12,7 +12,7 @@ SHOWN = 15
 
 def guess(name: str, known: Sequence[str]) -> str:
     """Return a question if a name is nearly one of those that are known."""
-    close = difflib.get_close_matches(name, known, n=1)
+    close = difflib.get_close_matches(name.lower(), known, n=1)
     return f"; did you mean {label(close[0])}?" if close else ""
 
 

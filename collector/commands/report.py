@@ -30,7 +30,8 @@ def report(
     rollouts: Annotated[
         int,
         typer.Option(
-            min=0, help="How many rollouts to include: findings first, then failures, one a task."
+            min=0,
+            help="How many rollouts to include: broken ones first, then failures, one a task.",
         ),
     ] = 20,
     rollout: Annotated[

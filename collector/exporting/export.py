@@ -83,8 +83,20 @@ def export(
             connection.execute(f"detach {SNAPSHOT}")
         snapshot = folder / SNAPSHOT_NAME
         snapshot.chmod(snapshot.stat().st_mode & READ_ONLY)
+        made.warnings += _losses(wanted, places)
         publish(folder, output, [place.name for place in places.values()])
     return made
+
+
+def _losses(wanted: Wanted, places: dict[str, Path]) -> list[str]:
+    """Say that earlier exports are replaced by a part, which may not be what was meant."""
+    replaced = [str(place) for place in places.values() if place.exists()]
+    if not (replaced and (wanted.marts or wanted.runs)):
+        return []
+    return [
+        f"{' and '.join(replaced)} now {'has' if len(replaced) == 1 else 'have'} only what was"
+        " selected (--no-snapshot leaves the snapshot, another --output-dir everything as it was)"
+    ]
 
 
 def _memory_limit() -> str:

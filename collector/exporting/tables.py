@@ -37,6 +37,11 @@ class Wanted:
 
     def check(self) -> None:
         """Refuse what contradicts itself."""
+        for option, names in (("-f", self.formats), ("-s", self.marts)):
+            for name in names:
+                if "," in name:
+                    each = " ".join(f"{option} {one}" for one in name.split(",") if one)
+                    raise UsageError(f"{option} {name}: one name at a time, please: {each}")
         for name in self.formats:
             if name not in FORMATS:
                 raise UsageError(f"--format {unknown(name, FORMATS)}")

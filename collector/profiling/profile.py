@@ -110,6 +110,8 @@ def profile(
 def _check_places(runs: list[Run], path: Path) -> None:
     warehouse.check_warehouse(path)
     for run in runs:
+        if warehouse.is_duckdb(run.rollouts):
+            raise UsageError(f"{run.rollouts} is a warehouse: name a file of rollouts")
         if path in (run.rollouts, run.inputs, run.failures, run.profiling, run.agents):
             raise UsageError(f"{path} cannot be the warehouse: it is a file of {run.run_id}")
 

@@ -37,6 +37,8 @@ def viewer_of(request: Request) -> Viewer:
 def asked_run(request: Request, reader: Reader, name: str = "run") -> Row:
     """Return the run that the address names."""
     run_id = request.query_params.get(name, "")
+    if not run_id:
+        raise HTTPException(404, f"The address names no run: it needs {name}=….")
     run = read_run(reader, run_id)
     if run is None:
         raise HTTPException(404, f"There is no run {run_id!r} in this warehouse.")

@@ -71,7 +71,7 @@ def percent(value: float | None, digits: int = 1) -> str:
 
 def completion(value: float | None) -> str:
     """Write a percentage so that only what is whole is called 100."""
-    return DASH if value is None else f"{math.floor(10 * value + 1e-9) / 10:.1f} %"
+    return DASH if value is None else f"{min(value, 99.9) if value < 100 else value:.1f} %"
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
@@ -91,6 +91,11 @@ def size(value: float) -> str:
             return f"{value:.0f}{unit}" if not unit or value >= 10 else f"{value:.1f}{unit}"
         value /= 1000
     return f"{value:.1f}G"
+
+
+def tail(path: str) -> str:
+    """Write the end of a path, by which people know it: the folder and the file."""
+    return "/".join(path.rsplit("/", 2)[-2:])
 
 
 def utc(seconds: float) -> datetime:
@@ -122,5 +127,6 @@ FILTERS: dict[str, Any] = {
     "completion": completion,
     "moment": moment,
     "size": size,
+    "tail": tail,
     "shell": shlex.quote,
 }

@@ -148,6 +148,8 @@ def test_overrides_work_as_well_as_flags(run: Profiled, tmp_path: Path) -> None:
         (("-f", "cvs"), 2, "did you mean csv?"),
         (("-s", "task_profile"), 2, "did you mean task_profiles?"),
         (("-r", "secnd"), 2, "did you mean second?"),
+        (("-f", "CSV"), 2, "did you mean csv?"),
+        (("-f", "csv,xlsx"), 2, "one name at a time, please: -f csv -f xlsx"),
         (("-f", "snapshot", "--no-snapshot"), 2, "not both"),
         (("-f", "csv", "--partition-by-run"), 2, "is for --format parquet"),
         (("-w", "nowhere.duckdb"), 4, "no warehouse at nowhere.duckdb"),
@@ -271,7 +273,8 @@ def test_the_next_export_replaces_what_it_writes_and_leaves_the_rest(
     export(run, "-f", "csv", "-f", "jsonl", output=output)
     (output / "notes.txt").write_text("mine")
     before = tree(output)
-    export(run, "-f", "csv", "-s", "runs", output=output)
+    found = export(run, "-f", "csv", "-s", "runs", output=output)
+    assert f"{output}/csv and {output}/snapshot.duckdb now have only what was" in found.errors
     after = tree(output)
     assert {name for name in after if name.startswith("csv/")} == {
         "csv/runs.csv",

@@ -237,6 +237,14 @@ def test_missing_files_are_named(workspace: Path) -> None:
     assert "no rollouts at" in result.stderr
 
 
+def test_a_warehouse_is_no_file_of_rollouts(workspace: Path) -> None:
+    run = simple(workspace)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    result = run_profile(run.warehouse, "--inputs", run.inputs, cwd=workspace)
+    assert result.returncode == 2
+    assert "is a warehouse: name a file of rollouts" in result.stderr
+
+
 @pytest.mark.skipif(ROOT_READS_EVERYTHING, reason="root may read and write everything")
 def test_unreadable_and_unwritable_files_are_named(workspace: Path) -> None:
     run = simple(workspace)

@@ -126,6 +126,13 @@ def test_opens_a_folder(workspace: Path) -> None:
     assert len(runs_of(workspace / "all.duckdb")) == 2
 
 
+def test_an_empty_folder_is_not_another_warehouse(run: Profiled) -> None:
+    profiled(run)
+    (run.rollouts.parent / "empty").mkdir()
+    result = look("empty", cwd=run.rollouts.parent)
+    assert (result.returncode, "no rollouts found in empty" in result.stderr) == (4, True)
+
+
 def test_opens_a_folder_with_nothing_but_a_warehouse(run: Profiled) -> None:
     profiled(run)
     folder = run.rollouts.parent / "copy"
@@ -167,6 +174,7 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         (("nowhere.duckdb",), 4, "nowhere.duckdb does not exist"),
         (("-w", "nowhere.duckdb"), 4, "nowhere.duckdb"),
         (("empty",), 4, "no rollouts found in empty"),
+        (("nothing.jsonl",), 4, "there is no rollout in"),
         (("bare.jsonl",), 4, "_ng_task_index"),
         (("text.jsonl",), 4, "not JSON"),
         (("/dev/zero",), 4, "neither a file nor a folder"),
@@ -185,6 +193,7 @@ def test_says_what_is_wrong(
     arguments: tuple[str, ...], code: int, said: str, workspace: Path
 ) -> None:
     (workspace / "empty").mkdir()
+    (workspace / "nothing.jsonl").touch()
     write_lines(workspace / "bare.jsonl", [{"reward": 1}])
     write_lines(workspace / "text.jsonl", [b"not json"])
     os.mkfifo(workspace / "pipe.duckdb")

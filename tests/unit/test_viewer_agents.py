@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from collector.viewer.marts import overview
 from collector.viewer.pages import compare, rollout, rollouts, run, task, tasks
 from collector.viewer.report import Wanted, write_report
+from collector.viewer.text import completion
 from tests.pages import app_of, get, link
 from tests.responses import response, says
 from tests.support import Profiled, Row, key, profiled, write_run
@@ -131,3 +132,36 @@ def test_a_report_on_an_agent_is_on_that_agent(made: Profiled, tmp_path: Path) -
 def test_the_bounds_of_a_bin_can_be_told_apart(low: float, high: float, label: str) -> None:
     row = {"bin_index": 0, "bin_low": low, "bin_high": high, "is_single_value": False}
     assert overview._bin_label(row, 0, row) == label
+
+
+def test_the_rollouts_of_a_filtered_table_are_gone_through_one_by_one(app: Starlette) -> None:
+    table = "/rollouts?run=r&sort=-rollout_index&f.agent_name=agent&f.task_index=1"
+    html = get(app, table).text
+    addresses = re.findall(r'<a href="(/rollout\?[^"]*)" aria-label', html)
+    assert len(addresses) == REPEATS
+    html = get(app, unescape(addresses[1])).text
+    assert f"Rollout 2 of {REPEATS} in the list" in html
+    assert link(html, "Previous of the list") == unescape(addresses[0])
+    assert link(html, "Next of the list") == unescape(addresses[2])
+    above = link(html, "Up to the rollouts")
+    assert above
+    assert listed(get(app, above).text) == REPEATS
+    html = get(app, "/rollout?run=r&task=2&rollout=0&list=rollouts&f.task_index=1").text
+    assert link(html, "Next rollout"), "one that the table does not have stands for itself"
+
+
+def test_the_columns_of_a_table_say_what_they_mean(app: Starlette) -> None:
+    html = get(app, "/tasks?run=r").text
+    meanings = dict(re.findall(r'<a href="[^"]*sort=-?(\w+)[^"]*" title="([^"]+)">', html))
+    assert {"band", "learnability", "pass_ratio", "output_tokens_mean"} <= set(meanings)
+
+
+def test_an_address_without_a_run_says_so(app: Starlette) -> None:
+    assert "The address names no run" in get(app, "/run").text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(100.0, "100.0 %"), (99.99, "99.9 %"), (41.66, "41.7 %"), (None, "–")]
+)
+def test_only_what_is_whole_is_called_so(value: float | None, text: str) -> None:
+    assert completion(value) == text

@@ -17,6 +17,12 @@ FILTER = "f."
 START_CHARACTERS = 600
 """So much of a long text is read for a table."""
 SORTED_CHARACTERS = 100
+# the first of the marts has the last word
+MEANINGS = """
+    select column_name, comment from duckdb_columns()
+    where schema_name = 'main' and comment is not null and list_contains($marts, table_name)
+    order by list_position($marts, table_name) desc
+"""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,8 @@ class Listing:
     query: Query
     page_rows: int
     problems: list[str] = field(default_factory=list)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """What the columns mean, in the words of the marts."""
 
     def has(self, name: str) -> bool:
         """Tell whether a column is shown."""
@@ -116,6 +124,8 @@ class Source:
     default_sort: str = ""
     page_rows: int = PAGE_ROWS
     texts: Texts | None = None
+    marts: tuple[str, ...] = ()
+    """Where it is written what the columns mean."""
 
     def state(self, given: Mapping[str, str]) -> State:
         """Read the state from an address; what it does not know is left out."""
@@ -158,7 +168,12 @@ class Source:
             joined = f"left join {start}\nusing ({self.texts.key})"
             sql = f"select *\nfrom {_block(sql)}\n{joined}\n{order}"
         query = Query(sql, given)
-        return Listing(self.columns, state, reader.rows(query), count, query, self.page_rows)
+        rows, meanings = reader.rows(query), self._meanings(reader)
+        return Listing(self.columns, state, rows, count, query, self.page_rows, meanings=meanings)
+
+    def _meanings(self, reader: Reader) -> dict[str, str]:
+        rows = reader.rows(Query(MEANINGS, {"marts": list(self.marts)})) if self.marts else []
+        return {row["column_name"]: row["comment"] for row in rows}
 
     def listed(self, state: State) -> str:
         """Return the query of all rows, with what they are sorted by."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collector.profiling.warehouse import Row
-from collector.viewer.marts.listing import FILTER
+from collector.viewer.marts.listing import FILTER, Source
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.pages.tasks import SOURCE
+from collector.viewer.pages import rollouts, tasks
+
+LIST = "list"
+ROLLOUTS = "rollouts"
+"""Somebody came from the table of rollouts, not of tasks."""
 
 ATTEMPTS = """
     select
@@ -56,13 +60,35 @@ TASKS = """
     where listed.task_index = $task
 """
 
+LISTED_ROLLOUTS = """
+    with listed as (
+        select
+            task_index, rollout_index,
+            lag({{task: task_index, rollout: rollout_index}}) over listing as previous,
+            lead({{task: task_index, rollout: rollout_index}}) over listing as following,
+            row_number() over listing as place,
+            count(*) over () as rollout_count
+        from ({rows})
+        where {where}
+        window listing as (order by {order})
+    )
+    select
+        place, rollout_count,
+        previous.task as previous_task,
+        previous.rollout as previous_rollout,
+        following.task as next_task,
+        following.rollout as next_rollout
+    from listed
+    where task_index = $task and rollout_index = $rollout
+"""
+
 
 def kept_state(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the state of the list of tasks that an address carries along."""
+    """Return the state of the list of tasks or rollouts that an address carries along."""
     return {
         name: value
         for name, value in given.items()
-        if name in ("q", "sort", "page") or name.startswith(FILTER)
+        if name in ("q", "sort", "page", LIST) or name.startswith(FILTER)
     }
 
 
@@ -73,11 +99,22 @@ def read_attempts(reader: Reader, values: Row) -> Row:
     return found
 
 
+def read_rollouts(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
+    """Return what is before and after a rollout in the list; nothing if the list is without it."""
+    return _around(reader, LISTED_ROLLOUTS, rollouts.SOURCE, values, state)
+
+
 def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
     """Return the tasks before and after one in the list; nothing if the list is without it."""
-    listed = SOURCE.state(state)
-    where, found, problems = SOURCE.where(listed)
-    query = TASKS.format(
-        rows=SOURCE.listed(listed), where="true" if problems else where, order=SOURCE.order(listed)
+    return _around(reader, TASKS, tasks.SOURCE, values, state)
+
+
+def _around(
+    reader: Reader, sql: str, source: Source, values: Row, state: Mapping[str, str]
+) -> Row | None:
+    listed = source.state(state)
+    where, found, problems = source.where(listed)
+    query = sql.format(
+        rows=source.listed(listed), where="true" if problems else where, order=source.order(listed)
     )
     return reader.row(Query(query, {**values, **({} if problems else found)}))

@@ -21,7 +21,14 @@ from collector.profiling.warehouse import Row
 from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
-from collector.viewer.marts.neighbours import kept_state, read_attempts, read_tasks
+from collector.viewer.marts.neighbours import (
+    LIST,
+    ROLLOUTS,
+    kept_state,
+    read_attempts,
+    read_rollouts,
+    read_tasks,
+)
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page, problem
 from collector.viewer.transcripts.conversation import read_conversation
@@ -57,6 +64,7 @@ def rollout(request: Request) -> Response:
         "rollout.html",
         title=f"Rollout {task}:{index}",
         crumbs=_crumbs(run["run_id"], task, index, state),
+        above=_list_of(run["run_id"], state),
         run=run,
         known=known,
         query=query,
@@ -131,9 +139,11 @@ def findings_of(known: Row | None) -> list[str]:
 
 def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
     strips = reader.rows(Query(queries.STRIPS, {**values, "tasks": [values["task"]]}))
+    is_listed = state.get(LIST) == ROLLOUTS
     return {
+        "listed": read_rollouts(reader, values, state) if is_listed else None,
         "attempts": read_attempts(reader, values),
-        "tasks": read_tasks(reader, values, state),
+        "tasks": read_tasks(reader, values, {} if is_listed else state),
         "repeats": sorted(
             (one for strip in strips for one in strip["rollouts"]), key=lambda one: one["rollout"]
         ),
@@ -154,12 +164,20 @@ def _shown(found: Found | None) -> dict[str, Any]:
 
 def _crumbs(run: str, task: int, index: int, state: dict[str, str]) -> list[tuple[str, str | None]]:
     links = Links()
+    is_listed = state.get(LIST) == ROLLOUTS
     return [
         (run, links.run(run)),
-        ("Tasks", links.tasks(run, **state)),
-        (f"Task {task}", links.task(run, task, **state)),
+        ("Rollouts" if is_listed else "Tasks", _list_of(run, state)),
+        (f"Task {task}", links.task(run, task, **({} if is_listed else state))),
         (f"Rollout {index}", None),
     ]
+
+
+def _list_of(run: str, state: dict[str, str]) -> str:
+    """Return the table that somebody came from, as it was."""
+    rest = {name: value for name, value in state.items() if name != LIST}
+    links = Links()
+    return links.rollouts(run, **rest) if state.get(LIST) == ROLLOUTS else links.tasks(run, **rest)
 
 
 def _asked(request: Request) -> Found:

@@ -36,6 +36,7 @@ SOURCE = Source(
     rows=queries.ROLLOUT_ROWS,
     key="task_index, rollout_index",
     search="answer",
+    marts=("rollout_health", "rollout_infos"),
     texts=Texts(queries.ANSWERS, "task_index, rollout_index", ("answer",)),
 )
 

@@ -38,6 +38,7 @@ SOURCE = Source(
     rows=queries.TASKS,
     key="task_index, agent_name",
     search="prompt",
+    marts=("task_bands", "task_profiles"),
     texts=Texts(queries.PROMPTS, "task_index", ("prompt",)),
 )
 

@@ -38,6 +38,8 @@ def derive_inputs(run: Run, say: Callable[[str], None]) -> None:
                     row = _input_of(line.removeprefix(BOM))
                     if row is not None:
                         target.write(dump(row) + b"\n")
+                if not target.tell() and not run.rollouts.stat().st_size:
+                    raise FileError(f"there is no rollout in {run.rollouts}: it is empty")
             drafts.publish()
     except OSError as error:
         raise FileError(f"cannot read {run.rollouts}: {error.strerror}") from error

@@ -72,7 +72,8 @@ def open_given(
     if not (given.is_file() or given.is_dir()):
         raise FileError(f"{given} is neither a file nor a folder\n  {_advice()}")
     place = _warehouse_for(given, warehouse, is_named=is_named).absolute()
-    if given.is_dir() and place.is_file() and not _has_rollouts(given):
+    is_inside = place.parent == given.absolute() or is_named
+    if given.is_dir() and is_inside and place.is_file() and not _has_rollouts(given):
         _check_marts(place)
         return Opened(place, links.runs())
     run_ids = _bring_up_to_date(artifacts.find_rollouts([given]), place, listener)
