@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from collector import __version__
+from collector.terminal import counted_noun
 from collector.viewer import text
 from collector.viewer.links import Links
 
@@ -25,7 +26,9 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(text.FILTERS)
-    made.globals.update(interval=text.interval, version=__version__, Markup=Markup)
+    made.globals.update(
+        interval=text.interval, counted=counted_noun, version=__version__, Markup=Markup
+    )
     return made
 
 
