@@ -32,7 +32,7 @@ STORAGE_VERSION = "v1.0.0"
 # DuckDB writes files group by group of rows, and sorts a piece as a whole: both must fit into
 # memory, however long the texts in a row are
 GROUP_BYTES = 16 << 20
-PIECE_BYTES = 64 << 20
+PIECE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: Table, bar: Bar) -> None
     connection.execute(f"create table {place} ({columns})")
     label = f"copying {table.name}"
     pieces = _pieces(connection, table)
+    # each thread holds rows that it sorts and writes
+    connection.execute("set threads = 1" if pieces else "reset threads")
     with (
         bar.step(label, table.row_count, None if pieces else connection),
         _transaction(connection),

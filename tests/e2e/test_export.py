@@ -218,7 +218,7 @@ def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: P
             ") from one, range(40000) as numbers (i)"
         )
         known = connection.execute("select count(*) from task_profiles").fetchone()
-    words = ("-s", "task_profiles", "--memory-limit", "300MB", "-w", wide, "-o", tmp_path / "out")
+    words = ("-s", "task_profiles", "--memory-limit", "500MB", "-w", wide, "-o", tmp_path / "out")
     formats = ("-f", "parquet", "-f", "csv", "-f", "jsonl")
     result = run_command("spotter", "export", *words, *formats, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
