@@ -123,6 +123,28 @@ def strip_times(row: Row) -> Row:
             2,
             "resources_server x is none of",
         ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}}\n"
+            "b: {environment_servers: {single_agent_turn: {agent_server: {name: c}}}}",
+            2,
+            "b: the only environment server here is legacy_agent",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}}\n"
+            "b: {environment_servers: {legacy_agent: {agent_server: {name: a}}}}",
+            2,
+            "b: its agent_server must point at an agent of the config",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}, environment_servers: {x: {}}}",
+            2,
+            "a: a server has one kind",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {mask_rate: 0.6, hang_rate: 0.6}}}",
+            2,
+            "mask_rate: more than 1",
+        ),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
