@@ -66,14 +66,16 @@ def test_an_environment_masks_with_a_reason(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "kind"),
+    ("status", "code", "kind"),
     [
-        ("server_error", "provider_unavailable"),
-        ("rate_limit_exceeded", "provider_quota_exhausted"),
+        ("failed", "server_error", "provider_unavailable"),
+        ("failed", "rate_limit_exceeded", "provider_quota_exhausted"),
+        # as NeMo Gym's simple agent passes it on
+        ("incomplete", "server_error", "provider_unavailable"),
     ],
 )
-def test_a_response_that_an_outage_cut_off_is_masked(code: str, kind: str) -> None:
-    response = {"status": "failed", "error": {"code": code, "message": "overloaded"}}
+def test_a_response_that_an_outage_cut_off_is_masked(status: str, code: str, kind: str) -> None:
+    response = {"status": status, "error": {"code": code, "message": "overloaded"}}
     assert mask_in(verify({"reward": 0.0}, response)) == {
         "mask_sample": True,
         "failure_kind": kind,
@@ -85,7 +87,7 @@ def test_a_response_that_an_outage_cut_off_is_masked(code: str, kind: str) -> No
     "response",
     [
         {"status": "completed", "error": None},
-        {"status": "incomplete", "error": {"code": "server_error"}},
+        {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
         {"status": "failed", "error": {"code": "invalid_prompt"}},
         {"status": "failed", "error": "overloaded"},
         {"status": "failed"},
