@@ -239,7 +239,64 @@ def test_bad_rollouts_are_refused_by_aggregation(gym_url: str) -> None:
     for rows in bad:
         assert post(f"{gym_url}/aggregate_metrics", {"verify_responses": rows}).status == 422
     empty = post(f"{gym_url}/aggregate_metrics", {"verify_responses": []})
-    assert empty.body == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+    assert empty.body == NOTHING_MEASURED
+
+
+NOTHING_MEASURED: Row = {
+    "group_level_metrics": [],
+    "agent_metrics": {},
+    "key_metrics": {},
+    "perf_summary": None,
+    "repeat_level_metrics": [],
+}
+
+
+def aggregated(gym_url: str, masked: set[tuple[int, int]]) -> Row:
+    """Aggregate two tasks of three rollouts each, whose reward is their task's index."""
+    rows = [
+        {
+            "_ng_task_index": task,
+            "_ng_rollout_index": rollout,
+            "reward": task,
+            "mask_sample": (task, rollout) in masked,
+            "response": {"usage": None},
+        }
+        for task in range(2)
+        for rollout in range(3)
+    ]
+    answer = post(f"{gym_url}/aggregate_metrics", {"verify_responses": rows})
+    assert answer.status == 200, answer.body
+    body: Row = answer.body
+    return body
+
+
+def test_masked_rollouts_are_left_out_of_the_aggregate(gym_url: str) -> None:
+    found = aggregated(gym_url, {(0, 0), (0, 1), (1, 1)})
+    assert [row["num_rollouts"] for row in found["group_level_metrics"]] == [1, 2]
+    coverage = {
+        "coverage/measured_rollouts": 3,
+        "coverage/masked_rollouts": 3,
+        "coverage/measured_tasks": 2,
+        "coverage/fully_masked_tasks": 0,
+    }
+    assert found["key_metrics"] == pytest.approx({"mean/reward": 2 / 3, **coverage})
+    # every rollout index that ran is a repeat, measured or not
+    assert found["agent_metrics"]["num_repeats"] == 3
+    assert found["agent_metrics"].items() >= coverage.items()
+    repeats = {row["_ng_rollout_index"]: row for row in found["repeat_level_metrics"]}
+    assert {index: row["mean/reward"] for index, row in repeats.items()} == {0: 1.0, 2: 0.5}
+    assert "agent_ref" not in repeats[0]
+
+
+def test_an_aggregate_of_masked_rollouts_alone_says_only_that(gym_url: str) -> None:
+    found = aggregated(gym_url, {(task, rollout) for task in range(2) for rollout in range(3)})
+    coverage = {
+        "coverage/measured_rollouts": 0,
+        "coverage/masked_rollouts": 6,
+        "coverage/measured_tasks": 0,
+        "coverage/fully_masked_tasks": 2,
+    }
+    assert found == {**NOTHING_MEASURED, "agent_metrics": coverage, "key_metrics": coverage}
 
 
 def test_sixty_four_rollouts_at_once(workspace: Path) -> None:

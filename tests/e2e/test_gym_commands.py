@@ -92,6 +92,28 @@ def test_the_demo_is_reproducible(workspace: Path) -> None:
     assert answers[0] == answers[1]
 
 
+def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) -> None:
+    command = ("spotter", "demo", "--faults", "-o", "demo", "--limit", "60", "-n", "2")
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    run = Profiled(workspace / "demo" / "rollouts.jsonl")
+    rows, failures = rows_of(run.rollouts), rows_of(run.failures)
+    masked = [row for row in rows if row["mask_sample"]]
+    missing = 120 - len(rows)
+    assert masked
+    assert missing
+    # some failures were retried with success
+    assert len({*keys_of(failures)} & {*keys_of(rows)}) > 0
+    # errors and timeouts
+    assert len({row["_ng_failure_class"] for row in failures}) == 2
+    for kind in {row["failure_kind"] for row in masked}:
+        assert kind in done.stdout
+    assert (
+        f"120 rollouts were expected: {missing} are missing, {len(masked)} are masked, and the"
+        f" other {len(rows) - len(masked)} are what every figure here is about."
+    ) in done.stdout
+
+
 def strip_times(row: Row) -> Row:
     return {**row, "response": {**row["response"], "created_at": None}}
 
