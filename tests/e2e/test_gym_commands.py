@@ -249,7 +249,8 @@ def test_the_environments_pass_their_own_test(workspace: Path, name: str) -> Non
 
 def test_the_example_of_the_docs_runs(workspace: Path) -> None:
     text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
-    blocks = dict(re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL))
+    # the first of each kind
+    blocks = dict(reversed(re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL)))
     (workspace / "counter.py").write_text(blocks["python"], encoding="utf-8")
     (workspace / "counter.yaml").write_text(blocks["yaml"], encoding="utf-8")
     done = run_command("spotter", "test", "counter.py", cwd=workspace)
