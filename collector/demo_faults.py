@@ -45,15 +45,15 @@ def findings(warehouse: Path) -> Iterator[str]:
     yield "What failed on the way? The collector tried each of these rollouts twice at most."
     for kind, attempts, recovered, lost in failures.rows:
         tried = counted_noun(attempts, "attempt")
-        yield f"  {kind:24}  {tried:12}  {recovered} rollouts recovered, {lost} lost"
+        yield f"  {kind:24}  {tried:12}  {counted_noun(recovered, 'rollout')} recovered, {lost} lost"
     yield "\nWhat was masked? The infrastructure failed, not the agent: these measure nothing."
     for kind, count, reason in masks.rows:
         yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
     ((expected, completed, missing),) = counts.rows
     masked = sum(count for _, count, _ in masks.rows)
     yield (
-        f"\n{expected} rollouts were expected: {missing} are missing, {masked} are masked, and the"
-        f" other {completed - masked} are what every figure here is about."
+        f"\n{counted_noun(expected, 'rollout')} expected: {missing} missing, {masked} masked."
+        f" Every figure here is over the other {completed - masked}."
     )
 
 

@@ -109,8 +109,8 @@ def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) ->
     for kind in {row["failure_kind"] for row in masked}:
         assert kind in done.stdout
     assert (
-        f"120 rollouts were expected: {missing} are missing, {len(masked)} are masked, and the"
-        f" other {len(rows) - len(masked)} are what every figure here is about."
+        f"120 rollouts expected: {missing} missing, {len(masked)} masked."
+        f" Every figure here is over the other {len(rows) - len(masked)}."
     ) in done.stdout
 
 
