@@ -44,8 +44,8 @@ def findings(warehouse: Path) -> Iterator[str]:
     failures, masks, counts = (_query(warehouse, query) for query in (FAILURES, MASKS, COUNTS))
     yield "What failed on the way? The collector tried each of these rollouts twice at most."
     for kind, attempts, recovered, lost in failures.rows:
-        tried = counted_noun(attempts, "attempt")
-        yield f"  {kind:24}  {tried:12}  {counted_noun(recovered, 'rollout')} recovered, {lost} lost"
+        tried, mended = counted_noun(attempts, "attempt"), counted_noun(recovered, "rollout")
+        yield f"  {kind:24}  {tried:12}  {mended} recovered, {lost} lost"
     yield "\nWhat was masked? The infrastructure failed, not the agent: these measure nothing."
     for kind, count, reason in masks.rows:
         yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
