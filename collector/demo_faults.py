@@ -34,7 +34,11 @@ from rollout_infos where not is_measured
 group by failure_kind order by rollouts desc, failure_kind
 """
 COUNTS = """
-select expected_rollout_count, completed_rollout_count, missing_rollout_count
+select
+    expected_rollout_count,
+    missing_rollout_count,
+    masked_rollout_count,
+    completed_rollout_count - masked_rollout_count as measured_rollout_count
 from runs
 """
 
@@ -49,11 +53,10 @@ def findings(warehouse: Path) -> Iterator[str]:
     yield "\nWhat was masked? The infrastructure failed, not the agent: these measure nothing."
     for kind, count, reason in masks.rows:
         yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
-    ((expected, completed, missing),) = counts.rows
-    masked = sum(count for _, count, _ in masks.rows)
+    ((expected, missing, masked, measured),) = counts.rows
     yield (
         f"\n{counted_noun(expected, 'rollout')} expected: {missing} missing, {masked} masked."
-        f" Every figure here is over the other {completed - masked}."
+        f" Every figure here is over the other {measured}."
     )
 
 
