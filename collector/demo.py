@@ -30,7 +30,7 @@ CONFIGS = (
 TASKS = "resources_servers/workplace/data/train.jsonl"
 AGENT = "workplace_simple_agent"
 BAR = 40
-# the input's own fields are in the sample that each task keeps
+# the input's own fields are in the sample that each task keeps; a task may be masked as a whole
 DESCRIBED = """
     task_index,
     json_extract_string(sample, '$.difficulty') as difficulty,
@@ -41,11 +41,14 @@ DESCRIBED = """
 """
 HISTOGRAM = """
 select round(reward_mean, 2) as pass_rate, count(*) as tasks
-from task_profiles group by pass_rate order by pass_rate
+from task_profiles where reward_mean is not null group by pass_rate order by pass_rate
 """
-HARDEST = f"select {DESCRIBED} from task_profiles order by reward_mean, task_index limit 5"
+HARDEST = f"""
+select {DESCRIBED} from task_profiles where reward_mean is not null
+order by reward_mean, task_index limit 5
+"""
 UNCERTAIN = f"""
-select {DESCRIBED} from task_profiles
+select {DESCRIBED} from task_profiles where reward_mean is not null
 order by abs(reward_mean - 0.5), task_index limit 5
 """
 ATTEMPTS = """
@@ -155,7 +158,7 @@ def _findings(demo: Demo) -> Iterator[str]:
 
 
 def _bars(table: Table) -> Iterator[str]:
-    most = max(count for _, count in table.rows)
+    most = max((count for _, count in table.rows), default=0)
     for rate, count in table.rows:
         yield f"  {100 * rate:3.0f}%  {'█' * max(1, round(BAR * count / most))} {count}"
 

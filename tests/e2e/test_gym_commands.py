@@ -93,13 +93,13 @@ def test_the_demo_is_reproducible(workspace: Path) -> None:
 
 
 def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) -> None:
-    command = ("spotter", "demo", "--faults", "-o", "demo", "--limit", "60", "-n", "2")
+    command = ("spotter", "demo", "--faults", "-o", "demo", "--limit", "40", "-n", "1")
     done = run_command(*command, cwd=workspace)
     assert done.returncode == 0, done.stderr
     run = Profiled(workspace / "demo" / "rollouts.jsonl")
     rows, failures = rows_of(run.rollouts), rows_of(run.failures)
     masked = [row for row in rows if row["mask_sample"]]
-    missing = 120 - len(rows)
+    missing = 40 - len(rows)
     assert masked
     assert missing
     # some failures were retried with success
@@ -109,7 +109,7 @@ def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) ->
     for kind in {row["failure_kind"] for row in masked}:
         assert kind in done.stdout
     assert (
-        f"120 rollouts expected: {missing} missing, {len(masked)} masked."
+        f"40 rollouts expected: {missing} missing, {len(masked)} masked."
         f" Every figure here is over the other {len(rows) - len(masked)}."
     ) in done.stdout
 
