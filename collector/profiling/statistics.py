@@ -43,7 +43,7 @@ class Zeros:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What counts as a pass, where the answer is, which fields to slice by, and what tokens cost."""
+    """What counts as a pass, where the answer is, what to slice by, and what tokens cost."""
 
     pass_threshold: float = 1.0
     answer_field: str | None = None
