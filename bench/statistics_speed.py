@@ -23,7 +23,7 @@ from profile_speed import LARGE, REPEATS
 
 from collector import artifacts
 from collector.profiling import profile as profiling
-from collector.profiling.headlines import Headlines
+from collector.profiling.headlines import QUERIES, Headlines
 from collector.profiling.plan import Plan, load_plan
 from collector.profiling.statistics import Statistics
 
@@ -59,7 +59,7 @@ def profile_once(rollouts: Path, *, has_statistics: bool, slice_by: tuple[str, .
     plan = load_plan()
     if has_statistics:
         return _timed(rollouts, plan, Statistics(slice_by=slice_by))
-    nothing = Headlines(scores=[], reliability=[], failures=[], bands=[], health=[])
+    nothing = Headlines(**{name: [] for name in QUERIES})
     with mock.patch.object(profiling, "read_headlines", return_value=nothing):
         return _timed(rollouts, without_statistics(plan), Statistics())
 

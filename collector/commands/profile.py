@@ -130,7 +130,7 @@ def profile(
     from collector.profiling import report
     from collector.profiling.profile import BrokenRunsError, Settings
     from collector.profiling.profile import profile as profile_runs
-    from collector.profiling.statistics import Statistics, Zeros, read_prices
+    from collector.profiling.statistics import Statistics, Zeros
     from collector.terminal import Progress
 
     given = [*(paths or []), *([rollouts] if rollouts else [])]
@@ -149,7 +149,7 @@ def profile(
         zeros=Zeros(counted, count_missing_rollouts_as_zero)
         if counted or count_missing_rollouts_as_zero
         else None,
-        prices=read_prices(prices) if prices else (),
+        prices=_prices(prices) if prices else (),
     )
     trackers = ready_trackers(upload)
     settings = Settings(
@@ -165,6 +165,12 @@ def profile(
     finally:
         progress.clear()
     _tell(outcome, trackers, as_json=json)
+
+
+def _prices(path: Path) -> tuple[dict[str, str | float], ...]:
+    from collector.profiling.prices import read_prices
+
+    return read_prices(path)
 
 
 def _tell(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:

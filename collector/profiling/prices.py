@@ -1,0 +1,46 @@
+"""Read what tokens cost from a file of the user's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from collector.errors import FileError, UsageError
+
+
+class Price(BaseModel):
+    """What a model costs, per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    def row(self, model: str) -> dict[str, str | float]:
+        """Return the price as the models read it; cached tokens cost as others by default."""
+        cached = self.input if self.cached_input is None else self.cached_input
+        return {"model": model, "input": self.input, "cached_input": cached, "output": self.output}
+
+
+def read_prices(path: Path) -> tuple[dict[str, str | float], ...]:
+    """Read a YAML file with the prices of models, or say what is wrong with it."""
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read the prices at {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise UsageError(f"{path} is not a YAML file: {error}") from error
+    try:
+        prices = TypeAdapter(dict[str, Price]).validate_python(given or {})
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"])) or "the file"
+        raise UsageError(
+            f"{path}: {where}: {found['msg']}\n"
+            "  write one entry per model: my-model: {input: 0.5, output: 1.5, cached_input: 0.1},"
+            " in money per million tokens"
+        ) from error
+    return tuple(price.row(model) for model, price in prices.items())
