@@ -78,24 +78,32 @@ def test_json_for_scripts(start_gym: GymFactory, workspace: Path) -> None:
     told = json.loads(done.stdout)
     assert told["status"] == "complete"
     assert told["completed_rollout_count"] == 4
-    assert told["agents"] == [{"agent_name": AGENT, "rollout_count": 4, "reward_mean": 0.5}]
+    assert told["agents"] == [
+        {
+            "agent_name": AGENT,
+            "rollout_count": 4,
+            "masked_rollout_count": 0,
+            "reward_mean": 0.5,
+        }
+    ]
     assert Path(told["rollouts"]).is_file()
 
 
 @pytest.mark.parametrize(
     ("script", "kind", "attempts", "is_terminal"),
     [
-        (["500"], "http_5xx", 2, False),
-        (["drop"], "connection", 2, False),
-        (["garbage"], "bad_response", 2, False),
-        (["malformed"], "bad_response", 2, False),
-        (["[]"], "bad_response", 2, False),
-        (["hang"], "timeout", 2, False),
-        (["422"], "http_4xx", 1, True),
-        (["404"], "http_4xx", 1, False),
+        (["500"], "agent_run_error", 2, False),
+        (["drop"], "transport_peer_drop", 2, False),
+        (["garbage"], "agent_request_failed", 2, False),
+        (["malformed"], "agent_run_error", 2, False),
+        (["[]"], "agent_run_error", 2, False),
+        (["hang"], "transport_timeout", 2, False),
+        (["503"], "agent_request_failed", 2, False),
+        (["422"], "agent_run_error", 1, True),
+        (["404"], "agent_run_error", 1, False),
         (['{"_ng_failure_class": "transient", "reward": 0.0}'], "transient", 1, False),
         (['{"_ng_failure_class": "skipped", "_ng_failure_terminal": true}'], "skipped", 1, True),
-        (['{"_ng_failure_class": true}'], "agent_failure", 1, False),
+        (['{"_ng_failure_class": true}'], "agent_run_error", 1, False),
     ],
     ids=lambda value: str(value)[:24],
 )
@@ -134,7 +142,10 @@ def test_a_passing_failure_is_tried_again(
     done = collect(gym, write_tasks(workspace, rows))
     assert done.returncode == 0
     assert_whole(run, 2)
-    assert [row["_ng_failure_class"] for row in rows_of(run.failures)] == ["http_5xx", "connection"]
+    assert [row["_ng_failure_class"] for row in rows_of(run.failures)] == [
+        "agent_run_error",
+        "transport_peer_drop",
+    ]
     first = [row for row in gym.stats()["bodies"] if row["_ng_task_index"] == 0]
     assert [row.get("_ng_attempt_index") for row in first] == [None, 1, 2]
     kept = {row["_ng_task_index"]: row for row in rows_of(run.rollouts)}
@@ -288,7 +299,9 @@ def test_secrets_appear_nowhere(start_gym: GymFactory, workspace: Path) -> None:
     assert "not aggregated" in done.stderr
     lost = collect(gym, write_tasks(workspace, rows[2:], "lost.jsonl"), *head, output="lost.jsonl")
     assert "is the input" in lost.stderr
-    lost = collect(gym, workspace / "lost.jsonl", *head, output="lost_out.jsonl")
+    lost = collect(
+        gym, workspace / "lost.jsonl", *head, "-a", "lost_agent", output="lost_out.jsonl"
+    )
     assert lost.returncode == 3
     assert "no host and port for agent lost_agent" in lost.stderr
     texts = [path.read_text(encoding="utf-8") for path in workspace.iterdir() if path.is_file()]
@@ -358,7 +371,8 @@ def test_two_agents_are_collected_together(
 ) -> None:
     gym = start_gym()
     tasks = write_tasks(workspace, [{}, {"agent_ref": {"name": "other_agent"}}])
-    done = collect(gym, tasks, f"--agent-url=other_agent={gym.url}/", gym.agent_url)
+    urls = (f"--agent-url=other_agent={gym.url}/", gym.agent_url)
+    done = collect(gym, tasks, *urls, "--agent-map={other_agent: other_agent}")
     assert done.returncode == 0
     assert {row["agent_ref"]["name"] for row in rows_of(run.rollouts)} == {AGENT, "other_agent"}
     metrics = json.loads(run.rollouts.with_name("out_aggregate_metrics.json").read_text())
@@ -396,7 +410,7 @@ def test_the_python_api_yields_results_as_they_arrive(start_gym: GymFactory) -> 
 
     assert sorted(asyncio.run(gather())) == [
         (0, True, None),
-        (1, False, "http_4xx"),
+        (1, False, "agent_run_error"),
         (2, False, None),
     ]
 

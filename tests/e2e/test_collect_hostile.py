@@ -137,7 +137,8 @@ def test_server_text_cannot_act_on_the_terminal(serve: Serve, workspace: Path) -
     done = run_against(port, write_tasks(workspace, 60), "--json")
     assert done.returncode == 3
     assert "\x1b" not in done.stdout + done.stderr
-    assert "pwned" in json.loads(done.stdout)["error"]
+    assert "pwned" not in json.loads(done.stdout)["error"]
+    assert "pwned" in (workspace / "out_failures.jsonl").read_text(encoding="utf-8")
 
 
 HEADS = {

@@ -287,7 +287,7 @@ def test_an_upload_that_fails_loses_nothing(
     found = wandb_run(path)
     assert (found.is_failed, found.settings["status"]) == (True, "incomplete")
     assert found.figures["collect/missing_rollout_count"] == 1
-    assert found.figures["failed_attempts/http_4xx"] == 1
+    assert found.figures["failed_attempts/agent_run_error"] == 1
     assert "rollouts/out_failures.jsonl" in found.files
     again = run_profile("out.jsonl", "--allow-partial", "--json", "--upload=mlflow", cwd=offline)
     assert again.returncode == 3

@@ -73,11 +73,11 @@ def test_blank_lines_and_a_byte_order_mark_are_no_rows(tmp_path: Path) -> None:
         ("[1]", "not a JSON object"),
         (f'{{{PARAMS},"agent_ref":"a"}}', "no agent"),
         (f'{{{PARAMS},"agent_ref":{{"name":7}}}}', "no agent"),
-        ('{"responses_create_params":[]}', "no object"),
+        ('{"responses_create_params":[]}', "not an object"),
         ("{}", "no responses_create_params"),
-        (f'{{{PARAMS},"_ng_task_index":"x"}}', "no index"),
-        (f'{{{PARAMS},"_ng_task_index":true}}', "no index"),
-        (f'{{{PARAMS},"_ng_task_index":-1}}', "no index"),
+        (f'{{{PARAMS},"_ng_task_index":"x"}}', "not an index"),
+        (f'{{{PARAMS},"_ng_task_index":true}}', "not an index"),
+        (f'{{{PARAMS},"_ng_task_index":-1}}', "not an index"),
     ],
 )
 def test_every_bad_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
