@@ -163,14 +163,15 @@ class _Rows:
         for target in route.targets:
             indices = self.tasks.next_rollouts(row[TASK], self._repeats_of(target, route))
             self.rollout_counts[target] += len(indices)
+            copy = dict(row)  # each agent starts from the row's own reference
             if route.server is None and not route.is_late:
-                _name_agent(row, target)
-            late = self._late_agent(row, target, route) if route.is_late else None
-            if ROLLOUT in row or self.recipe.num_repeats_add_seed:
+                _name_agent(copy, target)
+            late = self._late_agent(copy, target, route) if route.is_late else None
+            if ROLLOUT in copy or self.recipe.num_repeats_add_seed:
                 for index in indices:
-                    yield index, dump(self._numbered(row, index, late)) + b"\n"
+                    yield index, dump(self._numbered(copy, index, late)) + b"\n"
                 continue
-            start = dump(row)[:-1]
+            start = dump(copy)[:-1]
             end = b"," + dump({AGENT: late})[1:] if late else b"}"
             for index in indices:
                 yield index, b'%b,"%b":%d%b\n' % (start, ROLLOUT.encode(), index, end)
@@ -183,11 +184,9 @@ class _Rows:
     def _repeats_of(self, target: str, route: Route) -> int:
         """Return how often a row is repeated on a server, and remember it."""
         given = self.recipe.num_repeats
-        names = list(
-            dict.fromkeys(
-                name for name in (None if route.server else target, route.key) if name is not None
-            )
-        )
+        # who is called is not known here, if only the head server's config says so
+        called = None if route.server or route.is_late else target
+        names = list(dict.fromkeys(name for name in (called, route.key) if name is not None))
         if isinstance(given, int):
             repeats = given
         else:
@@ -205,8 +204,10 @@ class _Rows:
         """Return the agent reference that is stamped behind everything else, if one is missing."""
         if (row.get(AGENT) or {}).get("name") is not None:
             return None
-        row.pop(AGENT, None)
         name = self.router.bound_agent(target) if route.server else target
+        if name and AGENT in row:
+            row[AGENT] = {"name": name}
+            return None
         return {"name": name} if name else None
 
     def _numbered(self, row: Row, index: int, late: Row | None) -> Row:
