@@ -73,6 +73,42 @@ def test_the_whole_workflow(start_gym: GymFactory, workspace: Path, run: Profile
     assert tasks.exists()
 
 
+def test_settings_of_nemo_gym_that_mean_nothing_here_are_accepted(
+    start_gym: GymFactory, workspace: Path, run: Profiled
+) -> None:
+    gym = start_gym()
+    done = run_command(
+        *("ng_collect_rollouts", f"+agent_name={AGENT}", "+output_jsonl_fpath=out.jsonl"),
+        *(f"+input_jsonl_fpath={write_tasks(workspace, 2)}", f"+head_server.port={gym.port}"),
+        *("+max_resident_rollout_tasks=4", "+retain_results_in_memory=false", "+verbose=true"),
+        *("+health_check_workers=2", "+disable_health_check=true", "+interleave_repeats=true"),
+        *("+global_aiohttp_connector_limit=9", "+route_failures_to_sidecar=true"),
+        cwd=workspace,
+    )
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("note: without effect here: max_resident_rollout_tasks (")
+    assert "route_failures_to_sidecar (failures always go to the failures file)" in line
+    assert_whole(run, 2)
+    refused = run_command("spotter", "collect", "+rollout_collection_driver=a:b", cwd=workspace)
+    assert refused.returncode == 2
+    assert "collects in its own way" in refused.stderr
+
+
+def test_attempts_are_limited_by_the_environment_too(
+    start_gym: GymFactory, workspace: Path, run: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", "2")
+    gym = start_gym()
+    tasks = write_tasks(workspace, [{"script": ["500"]}, {}])
+    assert collect(gym, tasks).returncode == 3
+    assert len(rows_of(run.failures)) == 2
+    assert collect(gym, tasks, "--resume", "--max-attempts=3").returncode == 3
+    assert len(rows_of(run.failures)) == 3
+    monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", "many")
+    assert collect(gym, tasks, "--resume").returncode == 2
+
+
 def test_json_for_scripts(start_gym: GymFactory, workspace: Path) -> None:
     done = collect(start_gym(), write_tasks(workspace, 2), "--json", "-n", "2")
     told = json.loads(done.stdout)

@@ -74,7 +74,7 @@ def test_the_longest_are_resumed_first(start_gym: GymFactory, workspace: Path) -
         {"script": ["404", "ok"], "seconds": 0.5},
     ]
     tasks = write_tasks(workspace, rows)
-    settings = {"agent_name": AGENT, "num_samples_in_parallel": 1}
+    settings: Row = {"agent_name": AGENT, "num_samples_in_parallel": 1}
     result = collected(gym, tasks, **settings)
     assert [row["elapsed_seconds"] > 0.4 for row in rows_of(result.files.failures)] == [False, True]
     collected(gym, tasks, **settings, resume_from_cache=True, dispatch_longest_first=True)
@@ -91,6 +91,6 @@ def test_timeouts_that_an_agent_called_terminal_are_tried_again_if_asked_for(
     collected(gym, tasks, agent_name=AGENT)
     collected(gym, tasks, agent_name=AGENT, resume_from_cache=True)
     assert gym.stats()["seen"] == {"0:0": 1, "1:0": 2, "2:0": 1}
-    retried = {"resume_from_cache": True, "retry_terminal_timeouts": True}
+    retried: Row = {"resume_from_cache": True, "retry_terminal_timeouts": True}
     collected(gym, tasks, agent_name=AGENT, **retried)
     assert gym.stats()["seen"] == {"0:0": 2, "1:0": 2, "2:0": 1}

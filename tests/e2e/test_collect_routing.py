@@ -106,7 +106,7 @@ def test_interleaved_repeats_can_be_resumed(
 ) -> None:
     gym = start_gym()
     tasks = write_tasks(workspace, 3)
-    settings = {"agent_name": AGENT, "num_repeats": 2}
+    settings: Row = {"agent_name": AGENT, "num_repeats": 2}
     begun = begin(gym, tasks, 2, **settings, interleave_repeats=True)
     order = keys_of(rows_of(begun.files.inputs))
     assert order == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]

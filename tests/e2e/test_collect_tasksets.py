@@ -13,7 +13,7 @@ from tests.collecting import collected, metrics_of
 from tests.gym import AGENT, GymFactory, rows_of, write_tasks
 from tests.support import Row
 
-ROUTES = {"environment_server_routes": {"sums": "task_server"}}
+ROUTES: Row = {"environment_server_routes": {"sums": "task_server"}}
 
 
 def write_episodes(folder: Path, *scripts: list[Row], **fields: Any) -> Path:
@@ -153,6 +153,6 @@ def test_what_a_taskset_row_cannot_take_is_named(
 def test_other_rows_are_refused_if_only_tasksets_are_wanted(
     start_gym: GymFactory, workspace: Path
 ) -> None:
-    mode = {"environment_routing_mode": "taskset", **ROUTES}
+    mode: Row = {"environment_routing_mode": "taskset", **ROUTES}
     with pytest.raises(LinesError, match="not a row of a taskset"):
         collected(start_gym(), write_tasks(workspace, 1), **mode, agent_name=AGENT)

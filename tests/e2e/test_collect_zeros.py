@@ -11,7 +11,7 @@ import pytest
 from collector.collection.report import as_data, as_text
 from collector.errors import FileError
 from tests.collecting import collected, metrics_of, record_of
-from tests.gym import AGENT, GymFactory, collect, keys_of, rows_of, write_tasks
+from tests.gym import AGENT, GymFactory, keys_of, rows_of, write_tasks
 from tests.support import Row, run_command
 
 NO_PERSIST = '{"_ng_no_persist": true}'
@@ -143,16 +143,3 @@ def test_masked_rollouts_are_told_and_not_averaged(start_gym: GymFactory, worksp
     told = as_data(result)
     assert told["masked_rollout_count"] == 1
     assert told["agents"][0]["reward_mean"] == 1.0
-
-
-def test_the_aggregation_follows_servers_that_moved(start_gym: GymFactory, workspace: Path) -> None:
-    """The head server is asked again in the end, and says where the agent is now."""
-    gym = start_gym()
-    old = start_gym()
-    tasks = write_tasks(workspace, 1)
-    result = collected(gym, tasks, agent_name=AGENT)
-    result.files.aggregate.unlink()
-    done = collect(old, tasks, f"--agent-url={AGENT}={old.url}", "--resume")
-    assert done.returncode == 0
-    assert old.stats()["aggregated"]  # a given address is believed
-    assert gym.stats()["aggregated"]
