@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from collector.collection import budget
 from collector.collection.budget import Budget
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(budget.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(f"{Budget.__module__}.time.monotonic", lambda: now[0])
     return now
 
 
