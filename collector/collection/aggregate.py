@@ -85,7 +85,8 @@ class Aggregation:
             answer, count = await self._asked(name, zeros.items(name, counted))
             if answer is None:
                 continue
-            entry = {**self._named(name), **dict(answer)}
+            told = {field: value for field, value in dict(answer).items() if value is not None}
+            entry = {**self._named(name), **told}
             if counted:
                 plain, count = await self._asked(name, iter(()))
                 entry["counted_as_zero"] = dict(counted)

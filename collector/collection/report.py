@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,15 @@ def as_data(result: Collected) -> dict[str, Any]:
         "refused_rollout_count": result.terminal_count,
         "spent_rollout_count": result.spent_count,
         "unkept_rollout_count": result.unkept_count,
-        "masked_rollout_count": _masked_count(result.tallies),
+        "masked_rollout_count": _masked(result.tallies).total(),
+        "masked_rollouts": dict(_masked(result.tallies)),
         "failed_attempts": dict(result.failures),
         "seconds": round(result.seconds, 3),
         "agents": [
             {
                 "agent_name": name,
                 "rollout_count": tally.count,
-                "masked_rollout_count": tally.masked_count,
+                "masked_rollout_count": tally.masked.total(),
                 "reward_mean": tally.mean,
             }
             for name, tally in sorted(result.tallies.items())
@@ -90,8 +92,9 @@ def _counts(result: Collected) -> Iterator[str]:
         yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
     if result.unkept_count:
         yield f"             {result.unkept_count:,} rollouts were not kept, as their agents asked"
-    if masked := _masked_count(result.tallies):
-        yield f"Masked       {counted_noun(masked, 'rollout')} that ran and count for no statistic"
+    if masked := _masked(result.tallies):
+        noun = counted_noun(masked.total(), "rollout")
+        yield f"Masked       {noun}, left out of every statistic: {counted(masked)}"
     yield from _agents(result.tallies, is_provisional=result.missing_count > 0)
     if result.aggregated:
         yield from _key_metrics(result.aggregated)
@@ -108,18 +111,20 @@ def _agents(tallies: dict[str, Tally], *, is_provisional: bool) -> Iterator[str]
         yield f"  {printable(name):{width}}  {tally.count:8,}  {mean:>11}{note}"
 
 
-def _masked_count(tallies: dict[str, Tally]) -> int:
-    return sum(tally.masked_count for tally in tallies.values())
+def _masked(tallies: dict[str, Tally]) -> Counter[str]:
+    return sum((tally.masked for tally in tallies.values()), Counter())
 
 
 def _key_metrics(result: Aggregated) -> Iterator[str]:
+    zeros = ""
     if result.zero_counts:
-        counts = " and ".join(f"{count:,} {why}" for why, count in result.zero_counts.items())
+        zeros = f" and {result.zero_counts.total():,} zeros"
+        counts = " and ".join(f"{n:,} {why}" for why, n in sorted(result.zero_counts.items()))
         yield f"  counted with a reward of 0: {counts}; the figures without are in the file too"
     for name, metrics in sorted(result.key_metrics.items()):
         yield ""
         yield (
-            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts:"
+            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts{zeros}:"
             if len(result.key_metrics) == 1
             else f"  {printable(name)} reports:"
         )

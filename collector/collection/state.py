@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collector.collection.failure_kinds import is_terminal
+from collector.collection.failure_kinds import is_named, is_terminal
 from collector.collection.keys import Key, Keys
 from collector.collection.outcomes import ELAPSED
 from collector.collection.problems import LineProblems, listed
@@ -22,6 +22,7 @@ from collector.errors import FileError, InvariantError
 
 Row = dict[str, Any]
 HINT = "correct or remove them, then resume"
+UNEXPLAINED = "no reason given"
 
 
 @dataclass
@@ -29,8 +30,8 @@ class Tally:
     """Rollouts and rewards of one agent so far."""
 
     count: int = 0
-    masked_count: int = 0
-    """Rollouts that the environment masks: they ran, and measure nothing."""
+    masked: Counter[str] = field(default_factory=Counter)
+    """Rollouts that the environment masks, by why: they ran, and measure nothing."""
     reward_count: int = 0
     reward_sum: float = 0.0
 
@@ -44,7 +45,8 @@ class Tally:
         """Count a rollout."""
         self.count += 1
         if row.get("mask_sample"):
-            self.masked_count += 1
+            kind = row.get("failure_kind")
+            self.masked[str(kind) if is_named(kind) else UNEXPLAINED] += 1
             return
         reward = row.get("reward")
         if isinstance(reward, (int, float)) and abs(reward) <= sys.float_info.max:

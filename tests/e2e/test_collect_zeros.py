@@ -139,7 +139,7 @@ def test_masked_rollouts_are_told_and_not_averaged(start_gym: GymFactory, worksp
     masked = '{"reward": 0.0, "mask_sample": 1, "failure_kind": "judge_failed"}'
     tasks = write_tasks(workspace, [{"script": [masked]}, {"script": [OK]}])
     result = collected(start_gym(), tasks, agent_name=AGENT)
-    assert "Masked       1 rollout that ran and count" in as_text(result)
+    assert "Masked       1 rollout, left out of every statistic: judge_failed 1" in as_text(result)
     told = as_data(result)
     assert told["masked_rollout_count"] == 1
     assert told["agents"][0]["reward_mean"] == 1.0

@@ -230,7 +230,7 @@ def test_a_collection_arrives_and_keeps_its_secrets(
         gym,
         write_tasks(offline, 3),
         *(f"{login}127.0.0.1:{gym.port}", "-n", "2", "--json"),
-        *("+upload_rollouts_to_wandb=true", "++upload=mlflow"),
+        *("+upload_rollouts=true", "++upload=mlflow"),
     )
     assert done.returncode == 0, done.stderr
     for found in tracked(done):

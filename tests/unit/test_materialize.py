@@ -12,7 +12,9 @@ import pytest
 from collector.checking import checked
 from collector.collection.materialize import Materialized, Recipe, materialize
 from collector.collection.prompts import load_prompt
+from collector.collection.routing import Routing
 from collector.collection.settings import CollectSettings
+from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
 from tests.support import ROOT
 
@@ -54,6 +56,36 @@ def test_golden_error(case: Path) -> None:
         run_case(case)
     for word in json.loads((case / "error.json").read_text(encoding="utf-8"))["mentions"]:
         assert word in str(error.value)
+
+
+def test_interleaved_repeats_are_sorted_also_when_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorted_lines, "__kwdefaults__", {"chunk_bytes": 64})
+    text = "".join(f'{{"id":{number % 40},{PARAMS}}}\n' for number in range(50))
+    _, rows = run_text(
+        tmp_path, text, Recipe(agent_name="a", num_repeats=3, interleave_repeats=True)
+    )
+    keys = [(row["_ng_rollout_index"], row["_ng_task_index"]) for row in rows]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == 150
+
+
+def test_each_agent_of_a_fan_out_starts_from_the_row_as_it_is(tmp_path: Path) -> None:
+    own = '"agent_ref":{"name":"a","type":"x"}'
+    recipe = Recipe(routing=Routing(fan_out={"a": ["b", "a"]}))
+    _, rows = run_text(tmp_path, f"{{{PARAMS},{own}}}", recipe)
+    assert [row["agent_ref"] for row in rows] == [{"name": "b"}, {"name": "a", "type": "x"}]
+
+
+def test_a_task_source_gets_its_agent_last(tmp_path: Path) -> None:
+    source = tmp_path / "tasks.jsonl"
+    source.write_text(f'{{{PARAMS},"task_source":"s"}}\n', encoding="utf-8")
+    out = io.BytesIO()
+    materialize(source, Recipe(num_repeats={"s": 2}), out, agent_of={"s": "a"}.get)
+    rows = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [list(row)[-2:] for row in rows] == [["_ng_rollout_index", "agent_ref"]] * 2
+    assert rows[1]["agent_ref"] == {"name": "a"}
 
 
 def test_a_last_line_without_newline_belongs_to_the_same_task(tmp_path: Path) -> None:
