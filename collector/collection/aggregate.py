@@ -128,7 +128,7 @@ class Aggregation:
         config = self.servers.config
         if config is None or name not in config.names(ENVIRONMENTS):
             return {AGENT: {"name": name}}
-        return {AGENT: {"name": config.agent_of(name) or name}, SERVER: name}
+        return {AGENT: {"name": config.behind(name) or name}, SERVER: name}
 
     def _written(self, entries: list[Row]) -> Path:
         path = beside(self.output, AGGREGATE_SUFFIX)

@@ -113,7 +113,7 @@ class _Collection:
             servers = await find_servers(self._run.rollout_counts, self._settings, client)
             # before anything is written or removed
             await reach(servers, client, patience=REACH_SECONDS)
-            for line in lines_about_observed(servers.config):
+            for line in lines_about_observed(servers.config, servers.urls):
                 self._progress.say(line)
             self._run.publish()
             self._failures = Journal(self._run.files.failures)

@@ -86,11 +86,18 @@ class AgentFinder:
         self._connection = connection
         self._config: HeadConfig | None = None
 
-    def __call__(self, name: str) -> str | None:
-        """Return the agent; raise UsageError if there is none, or more than one."""
+    def of_source(self, source: str) -> str:
+        """Return who runs the rows of a task source; raise UsageError unless it is one agent."""
+        return self._head().of_source(source)
+
+    def behind(self, server: str) -> str | None:
+        """Return the one agent behind an environment server."""
+        return self._head().behind(server)
+
+    def _head(self) -> HeadConfig:
         if self._config is None:
             self._config = asyncio.run(self._fetched())
-        return self._config.agent_of(name)
+        return self._config
 
     async def _fetched(self) -> HeadConfig:
         async with GymClient() as client:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,13 +45,14 @@ class HeadConfig:
         fronts = [] if own else self._fronts(name)
         return own or (self._address(fronts[0], ENVIRONMENTS) if len(fronts) == 1 else None)
 
-    def agent_of(self, name: str) -> str | None:
-        """Return who runs the rows of a task source, or the one agent behind a server."""
-        server = self.content.get(name)
-        if isinstance(server, dict) and ENVIRONMENTS in server:
-            behind = self._agents_behind(name)
-            return str(behind[0]["name"]) if len(behind) == 1 else None
-        if isinstance(server, dict) and AGENTS in server:
+    def behind(self, server: str) -> str | None:
+        """Return the one agent behind an environment server."""
+        agents = self._agents_behind(server)
+        return str(agents[0]["name"]) if len(agents) == 1 else None
+
+    def of_source(self, name: str) -> str:
+        """Return who runs the rows of a task source; raise UsageError unless it is one agent."""
+        if name in self.names(AGENTS):
             agents = self._pinned(name, AGENTS) or [name]
         else:
             agents = self._pinned(name, RESOURCES) or [
@@ -68,10 +69,10 @@ class HeadConfig:
             )
         return agents[0]
 
-    def observed(self) -> list[str]:
-        """Return the servers that write captures, which is every agent if it is set for all."""
+    def observed(self, called: Iterable[str]) -> list[str]:
+        """Return the servers that write captures: all that are called, if it is set for all."""
         if self.content.get(OBSERVED) is True:
-            return self.names(AGENTS)
+            return list(called)
         return [
             name
             for name, server in self.content.items()
@@ -168,9 +169,9 @@ def _name(reference: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def lines_about_observed(config: HeadConfig | None) -> Iterator[str]:
+def lines_about_observed(config: HeadConfig | None, called: Iterable[str]) -> Iterator[str]:
     """Warn of captures that only NeMo Gym's collector merges into its rollouts."""
-    if config and (names := config.observed()):
+    if config and (names := config.observed(called)):
         yield (
             f"warning: observability_enabled is set for {', '.join(sorted(names))}: these servers"
             " write captures that only NeMo Gym's own collector merges into the rollouts, so its"

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from collector.collection.keys import ROLLOUT, TASK
 from collector.collection.problems import LineProblems, UnusableRowError
 from collector.collection.prompts import Prompt
-from collector.collection.routing import AGENT, DEFAULT, SERVER, Route, Router, Routing, taskset_of
+from collector.collection.routing import (
+    AGENT,
+    DEFAULT,
+    SERVER,
+    Agents,
+    NoAgents,
+    Route,
+    Router,
+    Routing,
+    taskset_of,
+)
 from collector.collection.row_params import RowParams
 from collector.collection.sorting import sorted_lines
 from collector.collection.task_indices import TaskIndices
@@ -67,24 +77,20 @@ class Materialized:
         return self.rollout_counts.total()
 
 
-def no_agent_known(_: str) -> None:
-    """Know no agent: there is no head server to ask."""
-
-
 def materialize(
     source: Path,
     recipe: Recipe,
     out: BinaryIO,
     *,
-    agent_of: Callable[[str], str | None] = no_agent_known,
+    agents: Agents | None = None,
     scratch: Path | None = None,
 ) -> Materialized:
     """Write one line for each rollout to run, or name every line that cannot be used.
 
-    `agent_of` tells who runs a task source or an environment server; what must be sorted and does
-    not fit into memory waits in the folder `scratch`.
+    `agents` tells who runs rows that name a task source or go to an environment server; what must
+    be sorted and does not fit into memory waits in the folder `scratch`.
     """
-    rows = _Rows(source, recipe, agent_of)
+    rows = _Rows(source, recipe, agents or NoAgents())
     digest = hashlib.sha256()
     lines = _written(rows)
     if recipe.interleave_repeats:
@@ -115,13 +121,13 @@ def _write(lines: Iterator[bytes], digest: Any, out: BinaryIO) -> None:
 class _Rows:
     """The rows of one input file, and what is wrong with it."""
 
-    def __init__(self, source: Path, recipe: Recipe, agent_of: Callable[[str], str | None]) -> None:
+    def __init__(self, source: Path, recipe: Recipe, agents: Agents) -> None:
         self.source = source
         self.recipe = recipe
         self.problems = LineProblems(source)
         self.input_digest = hashlib.sha256()
         self.tasks = TaskIndices()
-        self.router = Router(_routing(recipe), agent_of)
+        self.router = Router(_routing(recipe), agents)
         self.params = RowParams(
             recipe.prompt, recipe.responses_create_params, recipe.num_repeats_add_seed
         )
@@ -204,7 +210,7 @@ class _Rows:
         """Return the agent reference that is stamped behind everything else, if one is missing."""
         if (row.get(AGENT) or {}).get("name") is not None:
             return None
-        name = self.router.bound_agent(target) if route.server else target
+        name = self.router.agents.behind(target) if route.server else target
         if name and AGENT in row:
             row[AGENT] = {"name": name}
             return None
@@ -219,15 +225,8 @@ class _Rows:
 def _routing(recipe: Recipe) -> Routing:
     if recipe.agent_name is None:
         return recipe.routing
-    given = recipe.routing
-    return Routing(
-        agent_map={**given.agent_map, DEFAULT: recipe.agent_name},
-        fan_out=given.fan_out,
-        environment_mode=given.environment_mode,
-        environment_server=given.environment_server,
-        environment_routes=given.environment_routes,
-        keeps_own_agents=given.keeps_own_agents,
-    )
+    routing = recipe.routing
+    return replace(routing, agent_map={**routing.agent_map, DEFAULT: recipe.agent_name})
 
 
 def _name_agent(row: Row, target: str) -> None:

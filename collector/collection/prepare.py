@@ -200,7 +200,7 @@ class _Preparation:
             self.settings.input_jsonl_fpath,
             recipe,
             out,
-            agent_of=AgentFinder(self.settings),
+            agents=AgentFinder(self.settings),
             scratch=self.files.rollouts.parent,
         )
 

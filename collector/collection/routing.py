@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from collector.collection.problems import UnusableRowError
 
@@ -44,13 +44,33 @@ class Route:
     """Whether the agent is known only from the head server's config: it is stamped last."""
 
 
+class Agents(Protocol):
+    """What the head server's config knows of agents that rows do not name."""
+
+    def of_source(self, source: str) -> str | None:
+        """Return who runs the rows of a task source."""
+
+    def behind(self, server: str) -> str | None:
+        """Return the one agent behind an environment server."""
+
+
+class NoAgents:
+    """Knows no agent: there is no head server to ask."""
+
+    def of_source(self, _: str) -> None:
+        """Know nobody."""
+
+    def behind(self, _: str) -> None:
+        """Know nobody."""
+
+
 class Router:
     """Routes the rows of one input, and remembers what it did."""
 
-    def __init__(self, routing: Routing, agent_of: Callable[[str], str | None]) -> None:
-        """Take the settings, and a way to ask the head server who runs a source or a server."""
+    def __init__(self, routing: Routing, agents: Agents) -> None:
+        """Take the settings, and a way to ask for agents that rows do not name."""
         self._routing = routing
-        self._agent_of = agent_of
+        self.agents = agents
         self.keys: set[str] = set()
         self.overridden: Counter[tuple[str, str]] = Counter()
         """Rows by the agent they name and the one they are sent to instead."""
@@ -90,7 +110,7 @@ class Router:
             return Route(key, self._routing.fan_out[key])
         if agent is not None:
             return Route(key, (agent,))
-        found = self._agent_of(source) if source is not None else None
+        found = self.agents.of_source(source) if source is not None else None
         if found is None:
             raise UnusableRowError(
                 "no agent",
@@ -109,10 +129,6 @@ class Router:
             self.overridden[own, agent] += 1
         row[AGENT] = {"name": agent}
         return agent
-
-    def bound_agent(self, server: str) -> str | None:
-        """Return the agent behind an environment server, as the head server's config has it."""
-        return self._agent_of(server)
 
 
 def own_agent(row: Row) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from collector.checking import checked
+from collector.collection.head_config import HeadConfig
 from collector.collection.materialize import Materialized, Recipe, materialize
 from collector.collection.prompts import load_prompt
 from collector.collection.routing import Routing
@@ -21,6 +22,7 @@ from tests.support import ROOT
 CASES = sorted((ROOT / "tests" / "fixtures" / "materialize").iterdir())
 OKAY = [case for case in CASES if not case.name.startswith("error_")]
 BROKEN = [case for case in CASES if case.name.startswith("error_")]
+AGENT: dict[str, Any] = {"responses_api_agents": {"simple_agent": {}}}
 PARAMS = '"responses_create_params":{}'
 
 
@@ -82,10 +84,10 @@ def test_a_task_source_gets_its_agent_last(tmp_path: Path) -> None:
     source = tmp_path / "tasks.jsonl"
     source.write_text(f'{{{PARAMS},"task_source":"s"}}\n', encoding="utf-8")
     out = io.BytesIO()
-    materialize(source, Recipe(num_repeats={"s": 2}), out, agent_of={"s": "a"}.get)
+    materialize(source, Recipe(num_repeats={"s": 2}), out, agents=HeadConfig({"s": AGENT}, "h"))
     rows = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [list(row)[-2:] for row in rows] == [["_ng_rollout_index", "agent_ref"]] * 2
-    assert rows[1]["agent_ref"] == {"name": "a"}
+    assert rows[1]["agent_ref"] == {"name": "s"}
 
 
 def test_a_last_line_without_newline_belongs_to_the_same_task(tmp_path: Path) -> None:
