@@ -15,7 +15,7 @@ from collector.collection.journal import Journal
 from collector.collection.keys import Key
 from collector.collection.routing import label_of
 from collector.collection.rows import keyed_rows
-from collector.collection.settings import AggregateSettings
+from collector.collection.settings import AggregateSettings, Counting
 from collector.collection.sorting import sorted_lines
 from collector.drafts import Drafts, drafting
 from collector.errors import FileError, InvariantError, ServerError, UsageError
@@ -29,7 +29,7 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
     """Merge the rollouts of several collections into one run, and have them aggregated."""
     output = settings.output_jsonl_fpath.absolute()
     shards = find_shards(settings.input_glob, output)
-    names = {name for path in shards for _, _, row, _ in _rows(path) if (name := label_of(row))}
+    names = _names(shards, settings)
     if not names:
         raise FileError(f"no rollout of {settings.input_glob} names an agent (agent_ref)")
     merged: list[Path] = []
@@ -50,6 +50,14 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
             ) from error
         raise
     return replace(done, merged=merged)
+
+
+def _names(shards: list[Path], counting: Counting) -> set[str]:
+    """Return the agents of all rollouts, also of those that are not there but count."""
+    suffixes = (INPUTS_SUFFIX, FAILURES_SUFFIX) if counting.counts_any else ()
+    beside_them = [beside(path, suffix) for path in shards for suffix in suffixes]
+    paths = [*shards, *(path for path in beside_them if path.is_file())]
+    return {name for path in paths for _, _, row, _ in _rows(path) if (name := label_of(row))}
 
 
 def find_shards(patterns: str, output: Path) -> list[Path]:

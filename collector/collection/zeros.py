@@ -73,7 +73,7 @@ class Zeros:
                     yield key, ASKED + dump({n: v for n, v in kept.items() if n not in HEAVY})
             elif self._counting.count_missing_rollouts_as_zero:
                 raise FileError(
-                    f"{inputs} is missing, so that nobody knows which rollouts of {path} are\n"
+                    f"{inputs} is not there: only it tells which rollouts {path} lacks\n"
                     "  what to do: leave out count_missing_rollouts_as_zero"
                 )
             if failures.is_file():

@@ -79,7 +79,8 @@ def collect(
     """Ask agent servers for repeated rollouts, and write what they answer.
 
     Writes <output>.jsonl line by line, and beside it the materialized inputs, failed attempts, a
-    record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end.
+    record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end,
+    unless nothing but --dispatch-budget-s left them out.
 
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4
@@ -184,8 +185,9 @@ def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
         return result.error
     if result.signal:
         return typer.Exit(128 + result.signal)
-    if result.is_out_of_time and result.missing_count == result.open_count and not require_complete:
-        return None  # as planned: the next session goes on
+    is_as_planned = result.is_out_of_time and result.missing_count == result.open_count
+    if is_as_planned and result.completed_count and not require_complete:
+        return None  # the next session goes on
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
         return ServerError(

@@ -54,6 +54,8 @@ def test_a_complete_run_can_be_required(start_gym: GymFactory, workspace: Path) 
     assert done.returncode == 3
     assert json.loads(done.stdout)["status"] == "out_of_time"
     assert gym.stats()["seen"] == {}
+    # nor is a session that never gets anywhere as planned
+    assert collect(gym, tasks, "--dispatch-budget-s=0", "--resume").returncode == 3
 
 
 def test_what_failed_for_good_is_not_excused_by_the_time(

@@ -123,6 +123,22 @@ def test_a_run_in_which_all_failed_has_a_figure_too(start_gym: GymFactory, works
     assert entry["without_zeros"] is None
 
 
+def test_an_agent_whose_rollouts_all_failed_is_asked_about_shards_too(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    gym = start_gym()
+    lost: Row = {"script": ["422"], "agent_ref": {"name": "other_agent"}}
+    collected(gym, write_tasks(workspace, [lost, {"agent_ref": {"name": AGENT}}]))
+    command = ("spotter", "aggregate", "-i", "out.jsonl", "-o", "all.jsonl", "--json")
+    flags = ("--count-failure-classes-as-zero", "agent_run_error", f"--head-port={gym.port}")
+    done = run_command(*command, *flags, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["key_metrics"] == {
+        AGENT: {"mean/reward": 1.0},
+        "other_agent": {"mean/reward": 0.0},
+    }
+
+
 def test_missing_rollouts_cannot_be_counted_without_the_inputs(
     start_gym: GymFactory, workspace: Path
 ) -> None:
