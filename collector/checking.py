@@ -23,6 +23,11 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
     """Say what is wrong with each setting, once, and quote no value: it may be a secret."""
     told: dict[str, str] = {}
     for problem in error.errors(include_input=False, include_url=False):
+        # a contradiction between settings is of no single one, and names them itself
+        if not problem["loc"]:
+            text = problem["msg"].removeprefix("Value error, ")
+            told.setdefault(text, text)
+            continue
         name = str(problem["loc"][0])
         field = model.model_fields.get(name)
         meant = field.description if field and problem["type"] != "value_error" else None

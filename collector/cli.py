@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
         known = _overrides(given)
-        app(to_flags(given, known) if known else given, prog_name="spotter")
+        app(to_flags(given, known, _say) if known else given, prog_name="spotter")
     except SpotterError as error:
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
@@ -110,6 +110,10 @@ def main(arguments: list[str] | None = None) -> None:
         if "interrupted" not in str(error).lower():
             raise
         sys.exit(INTERRUPTED)
+
+
+def _say(text: str) -> None:
+    write_error(f"{printable_lines(text)}\n")
 
 
 def _overrides(given: list[str]) -> Mapping[str, Override]:

@@ -47,6 +47,10 @@ class GarbledError(ClientError):
     """The answer is no HTTP."""
 
 
+class TooLargeError(GarbledError):
+    """The answer does not end."""
+
+
 class TooSlowError(ClientError):
     """The answer did not come in time."""
 
@@ -139,7 +143,7 @@ async def _read(response: httpx.Response) -> bytes:
         chunks.append(chunk)
         size += len(chunk)
         if size > LARGEST_REPLY:
-            raise GarbledError(f"the answer is larger than {LARGEST_REPLY >> 20} MB")
+            raise TooLargeError(f"the answer is larger than {LARGEST_REPLY >> 20} MB")
     return b"".join(chunks)
 
 

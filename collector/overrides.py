@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collector.errors import UsageError
@@ -25,15 +25,38 @@ class Override:
     """Whether each item of a list becomes a flag."""
     off: str | None = None
     """The flag that turns a switch off."""
+    unused: str = ""
+    """Why the key means nothing here: it is accepted, and said to be without effect."""
+    refused: str = ""
+    """Why the key cannot be followed here, though NeMo Gym knows it."""
 
 
-def to_flags(arguments: Sequence[str], known: Mapping[str, Override]) -> list[str]:
-    """Replace each override among the arguments by its flag and leave the rest alone."""
+def to_flags(
+    arguments: Sequence[str],
+    known: Mapping[str, Override],
+    say: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Replace each override among the arguments by its flag and leave the rest alone.
+
+    Overrides that mean nothing here are left out, and said so in one line.
+    """
     flags: list[str] = []
+    unused: dict[str, str] = {}
     for argument in arguments:
         _refuse_forgotten_plus(argument, known)
-        flags += _flag(argument, known) if argument.startswith("+") else [argument]
+        override = known.get(_key(argument)) if argument.startswith("+") else None
+        if override and override.unused:
+            unused[_key(argument)] = override.unused
+        else:
+            flags += _flag(argument, known) if argument.startswith("+") else [argument]
+    if unused:
+        told = "; ".join(f"{key} ({reason})" for key, reason in unused.items())
+        say(f"note: without effect here: {told}")
     return flags
+
+
+def _key(argument: str) -> str:
+    return argument.lstrip("+").partition("=")[0]
 
 
 def _refuse_forgotten_plus(argument: str, known: Mapping[str, Override]) -> None:
@@ -49,13 +72,19 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
     if equals and key and override is None and ANY in known:
         return [known[ANY].flag, f"{key}={text}"]
     if not equals or override is None or (path and not (override.is_map and all(path))):
-        names = sorted(name for name in known if name != ANY)
+        names = sorted(
+            name
+            for name, override in known.items()
+            if name != ANY and not (override.unused or override.refused)
+        )
         close = difflib.get_close_matches(key, names, n=1)
         guess = f"; did you mean +{close[0]}=…?" if close else ""
         raise UsageError(
             f"unknown override +{key}{guess}\n  known here: "  # its value may be a secret
             + ", ".join(f"+{name}=…" for name in names)
         )
+    if override.refused:
+        raise UsageError(f"+{key} cannot be followed here: {override.refused}")
     if override.is_switch:
         is_on = _switch(key, text)
         return [override.flag] if is_on else [override.off] if override.off else []

@@ -34,6 +34,8 @@ class Gym:
 
     async def run(self, request: web.Request) -> web.StreamResponse:
         row = await request.json()
+        if "episode_id" in row:
+            return await self.run_episode(row)
         key = f"{row['_ng_task_index']}:{row['_ng_rollout_index']}"
         script = row.get("script", ["ok"])
         move = script[min(self.seen[key], len(script) - 1)]
@@ -50,6 +52,15 @@ class Gym:
             return await self.play(move, row, request)
         finally:
             self.active -= 1
+
+    async def run_episode(self, body: Row) -> web.Response:
+        episode, task = body["episode_id"], body["task"]
+        script = task["task_input"].get("script", [{"result": {"reward": 1.0}}])
+        key = episode["rollout_id"]
+        move = script[min(self.seen[key], len(script) - 1)]
+        self.seen[key] += 1
+        self.bodies.append(body)
+        return web.json_response({"episode_id": episode, "task_id": task["task_id"], **move})
 
     async def play(self, move: str, row: Row, request: web.Request) -> web.StreamResponse:
         if move == "ok":
@@ -90,6 +101,9 @@ class Gym:
                 "agent_metrics": {"mean/reward": mean, "count": len(rows)},
                 "key_metrics": {"mean/reward": mean},
                 "group_level_metrics": [],
+                "repeat_level_metrics": [{"_ng_rollout_index": 0}],
+                "perf_summary": {"turns": 2.5},
+                "of_tomorrow": [1],
             }
         )
 
@@ -101,6 +115,27 @@ class Gym:
             "my_agent": {"responses_api_agents": server},
             "other_agent": {"responses_api_agents": server},
             "lost_agent": {"responses_api_agents": {"a": {"host": "${host}", "port": 1}}},
+            "my_source": {"resources_servers": {"r": {}}},
+            "source_agent": {
+                "responses_api_agents": {
+                    "a": {**server["simple_agent"], "resources_server": {"name": "my_source"}}
+                }
+            },
+            "task_server": {
+                "environment_servers": {
+                    "native": {**server["simple_agent"], "agent_server": {"name": "my_agent"}}
+                }
+            },
+            "hidden_agent": {"responses_api_agents": {"a": {}}},
+            "hidden_agent_environment_server": {
+                "environment_servers": {
+                    "legacy_agent": {
+                        **server["simple_agent"],
+                        "agent_server": {"type": "responses_api_agents", "name": "hidden_agent"},
+                    }
+                }
+            },
+            "observability_enabled": self.options.observed,
         }
         return web.json_response(yaml.safe_dump(config))
 
@@ -135,6 +170,7 @@ def main() -> None:
     parser.add_argument("--padding", type=int, default=100)
     parser.add_argument("--aggregate-status", type=int, default=200)
     parser.add_argument("--remember", action="store_true")
+    parser.add_argument("--observed", action="store_true")
     options = parser.parse_args()
     gym = Gym(options)
     app = web.Application(client_max_size=1 << 30)

@@ -1,8 +1,9 @@
-"""Have the agents compute their own metrics over all rollouts, and merge shards before that."""
+"""Have the agents compute their own metrics over all rollouts."""
 
 from __future__ import annotations
 
-import glob
+import itertools
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,34 +15,35 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector.artifacts import (
     AGGREGATE_SUFFIX,
-    FAILURES_SUFFIX,
-    INPUTS_SUFFIX,
-    NO_ROLLOUTS,
     beside,
 )
-from collector.collection.discovery import Servers, find_servers, shown
-from collector.collection.journal import Journal
+from collector.collection.discovery import Servers, shown
+from collector.collection.head_config import ENVIRONMENTS
 from collector.collection.keys import Key
-from collector.collection.requests import AGENT
+from collector.collection.routing import AGENT, SERVER, agent_name_of
 from collector.collection.rows import keyed_rows
-from collector.collection.settings import AggregateSettings
+from collector.collection.settings import Counting
 from collector.collection.sorting import Item, sorted_lines
-from collector.drafts import Drafts, drafting
-from collector.errors import FileError, InvariantError, ServerError, UsageError
+from collector.collection.zeros import Zeros
+from collector.drafts import drafting
+from collector.errors import ServerError
 from collector.gym_client import ClientError, GymClient
 from collector.jsonl import dump, parse_object
-from collector.terminal import counted_noun
 
 Row = dict[str, Any]
-HEAVY = ("response", "responses_create_params")
+HEAVY = (
+    *("response", "responses_create_params"),
+    *("ng_agent_observations", "ng_model_call_capture", "ng_trajectory"),
+)
+KEPT_OF_RESPONSE = ("usage", "incomplete_details")
 SEND_BYTES = 1 << 20
 MESSAGE_CHARACTERS = 500
 
 
 class AgentAggregate(BaseModel):
-    """What an agent answers to `/aggregate_metrics`."""
+    """What an agent answers to `/aggregate_metrics`; what nobody here knows is kept as well."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="allow")
 
     agent_metrics: dict[str, Any] = {}
     key_metrics: dict[str, Any] = {}
@@ -55,122 +57,90 @@ class Aggregated:
     path: Path
     key_metrics: dict[str, dict[str, Any]]
     rollout_count: int
+    zero_counts: Counter[str] = field(default_factory=Counter)
+    """Rollouts that count as zero because they failed, or are missing."""
     merged: list[Path] = field(default_factory=list)
 
 
-async def aggregate(
-    rollouts: list[Path], output: Path, servers: Servers, client: GymClient, *, timeout: float
-) -> Aggregated:
-    """Ask each agent for its metrics and write them to one file."""
-    entries: list[Row] = []
-    count = 0
-    for name in sorted(servers.urls):
-        # sorted before anything is sent, so that a bad line is no error of the server
-        with sorted_lines(_light_lines(name, rollouts), output.parent) as ordered:
-            body = _Body(ordered)
-            answer = await _ask(name, body, servers, client, timeout=timeout)
-        count += body.count
-        entries.append({AGENT: {"name": name}, **dict(answer)})
-    path = beside(output, AGGREGATE_SUFFIX)
-    try:
-        text = orjson.dumps(entries, option=orjson.OPT_INDENT_2)
-    except orjson.JSONEncodeError as error:
-        raise ServerError(f"the agents' metrics cannot be written: {error}") from error
-    with drafting() as drafts:
-        with drafts.open(path) as file:
-            file.write(text)
-        drafts.publish()
-    return Aggregated(
-        path, {entry[AGENT]["name"]: entry["key_metrics"] for entry in entries}, count
-    )
+@dataclass(frozen=True)
+class Aggregation:
+    """Asks the agents for their metrics over the rollouts of some files."""
 
+    rollouts: list[Path]
+    output: Path
+    servers: Servers
+    client: GymClient
+    timeout: float
+    counting: Counting
 
-async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
-    """Merge the rollouts of several collections into one run, and have them aggregated."""
-    output = settings.output_jsonl_fpath.absolute()
-    shards = find_shards(settings.input_glob, output)
-    names = {name for path in shards for _, _, row, _ in _rows(path) if (name := _agent_of(row))}
-    if not names:
-        raise FileError(f"no rollout of {settings.input_glob} names an agent (agent_ref)")
-    merged: list[Path] = []
-    if settings.merge_shards:
-        merged = merge_shards(shards, output, overwrite=settings.overwrite)
-    rollouts = [output] if merged else shards
-    try:
-        async with GymClient() as client:
-            servers = await find_servers(names, settings, client)
-            timeout = settings.request_timeout
-            done = await aggregate(rollouts, output, servers, client, timeout=timeout)
-    except ServerError as error:
-        if merged:
-            raise ServerError(
-                f"the shards are merged into {output}, but not aggregated: {error}\n"
-                "  what to do: once the servers are there, aggregate again with --no-merge-shards"
-            ) from error
-        raise
-    return Aggregated(done.path, done.key_metrics, done.rollout_count, merged)
-
-
-def find_shards(patterns: str, output: Path) -> list[Path]:
-    """Return the rollouts files that match any of the comma-separated patterns, in order."""
-    found = {
-        Path(name)
-        for pattern in patterns.split(",")
-        for name in glob.glob(pattern.strip(), recursive=True)  # noqa: PTH207 - absolute ones too
-    }
-    shards = sorted(
-        path
-        for path in found
-        if path.is_file()
-        and not path.name.endswith((*NO_ROLLOUTS, ".json"))
-        and path.absolute() != output.absolute()
-    )
-    if not shards:
-        raise FileError(f"no rollouts file matches {patterns}")
-    return shards
-
-
-def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[Path]:
-    """Write one run from several: rollouts, and inputs and failures where they are."""
-    if output.exists():
-        if not overwrite:
-            raise UsageError(
-                f"{output} is there already\n  what to do: replace it with --overwrite"
-            )
-        Journal(output, is_locked=True).close()  # refuses what a collector is writing
-    kinds: list[tuple[Path, list[Path], bool]] = [(output, shards, True)]
-    for suffix, is_unique in ((INPUTS_SUFFIX, True), (FAILURES_SUFFIX, False)):
-        companions = [beside(path, suffix) for path in shards]
-        found = [path for path in companions if path.is_file()]
-        # inputs of some shards only would make the others' rollouts unknown
-        if found and (suffix == FAILURES_SUFFIX or len(found) == len(shards)):
-            kinds.append((beside(output, suffix), found, is_unique))
-    with drafting() as drafts:
-        for target, sources, is_unique in kinds:
-            _merge(sources, target, drafts, is_unique=is_unique)
-        drafts.publish()
-    return [target for target, _, _ in kinds]
-
-
-def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool) -> None:
-    items = ((key, line) for path in sources for _, key, _, line in _rows(path))
-    repeated: list[Key] = []
-    with drafts.open(target) as file, sorted_lines(items, target.parent) as ordered:
-        last: Key | None = None
-        for key, line in ordered:
-            if is_unique and key == last:
-                repeated.append(key)
-            last = key
-            file.write(line + b"\n")
-    if repeated:
-        keys = list(dict.fromkeys(repeated))
-        first = ", ".join(f"{task}:{rollout}" for task, rollout in keys[:10])
-        raise InvariantError(
-            f"{counted_noun(len(keys), 'rollout')} in more than one shard, or twice in one:"
-            f" {first}{' …' if len(keys) > 10 else ''}\n"
-            "  what to do: collect the shards with --shard 1/N to N/N, so that every task has an"
-            " index of its own, or take out the shard that is there twice"
+    async def run(self) -> Aggregated:
+        """Ask each agent that has rollouts, and write the answers to one file."""
+        await self.servers.look_again(list(self.servers.urls))
+        zeros = Zeros(self.rollouts, self.counting, self.output.parent, self._group)
+        entries: list[Row] = []
+        total = 0
+        zero_counts: Counter[str] = Counter()
+        for name in sorted(self.servers.urls):
+            counted: Counter[str] = Counter()
+            answer, count = await self._asked(name, zeros.items(name, counted))
+            if answer is None:
+                continue
+            told = {field: value for field, value in dict(answer).items() if value is not None}
+            entry = {**self._named(name), **told}
+            if counted:
+                plain, count = await self._asked(name, iter(()))
+                entry["counted_as_zero"] = dict(counted)
+                entry["without_zeros"] = dict(plain) if plain else None
+            entries.append(entry)
+            total += count
+            zero_counts += counted
+        return Aggregated(
+            self._written(entries),
+            {entry[AGENT]["name"]: entry["key_metrics"] for entry in entries},
+            total,
+            zero_counts,
         )
+
+    async def _asked(self, name: str, zeros: Iterator[Item]) -> tuple[AgentAggregate | None, int]:
+        """Return what an agent answers, and over how many rows: nothing, if it has none."""
+        lines = itertools.chain(self._light_lines(name), zeros)
+        # sorted before anything is sent, so that a bad line is no error of the server
+        with sorted_lines(lines, self.output.parent) as ordered:
+            first = next(ordered, None)
+            if first is None:
+                return None, 0
+            body = _Body(itertools.chain([first], ordered))
+            answer = await _ask(name, body, self.servers, self.client, timeout=self.timeout)
+        return answer, body.count
+
+    def _light_lines(self, name: str) -> Iterator[Item]:
+        for path in self.rollouts:
+            for _, key, row, _ in _rows(path):
+                if self._group(row) == name:
+                    yield key, dump(_light(row))
+
+    def _group(self, row: Row) -> str | None:
+        """Return who is asked about a row: its agent, or the environment server it went to."""
+        known = (name for name in (agent_name_of(row), row.get(SERVER)) if isinstance(name, str))
+        return next((name for name in known if name in self.servers.urls), None)
+
+    def _named(self, name: str) -> Row:
+        config = self.servers.config
+        if config is None or name not in config.names(ENVIRONMENTS):
+            return {AGENT: {"name": name}}
+        return {AGENT: {"name": config.behind(name) or name}, SERVER: name}
+
+    def _written(self, entries: list[Row]) -> Path:
+        path = beside(self.output, AGGREGATE_SUFFIX)
+        try:
+            text = orjson.dumps(entries, option=orjson.OPT_INDENT_2)
+        except orjson.JSONEncodeError as error:
+            raise ServerError(f"the agents' metrics cannot be written: {error}") from error
+        with drafting() as drafts:
+            with drafts.open(path) as file:
+                file.write(text)
+            drafts.publish()
+        return path
 
 
 class _Body:
@@ -191,13 +161,6 @@ class _Body:
                 yield b"".join(held)
                 held, size = [], 0
         yield b"".join([*held, b"]}"])
-
-
-def _light_lines(agent: str, rollouts: list[Path]) -> Iterator[Item]:
-    for path in rollouts:
-        for _, key, row, _ in _rows(path):
-            if _agent_of(row) == agent:
-                yield key, dump(_light(row))
 
 
 async def _ask(
@@ -232,11 +195,6 @@ def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
 def _light(row: Row) -> Row:
     light = {name: value for name, value in row.items() if name not in HEAVY}
     response = row.get("response")
-    usage = response.get("usage") if isinstance(response, dict) else None
-    return light | ({"response": {"usage": usage}} if usage else {})
-
-
-def _agent_of(row: Row) -> str | None:
-    reference = row.get(AGENT)
-    name = reference.get("name") if isinstance(reference, dict) else None
-    return name if isinstance(name, str) else None
+    told = response if isinstance(response, dict) else {}
+    kept = {name: told[name] for name in KEPT_OF_RESPONSE if told.get(name) is not None}
+    return light | ({"response": kept} if kept else {})

@@ -9,11 +9,12 @@ from typing import Any
 
 from collector.checking import checked
 from collector.collection.discovery import find_servers
-from collector.collection.dispatch import Dispatcher, Policy, Stop
+from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.keys import ROLLOUT, TASK
 from collector.collection.outcomes import Answer, Failure
 from collector.collection.requests import Request, request_of
 from collector.collection.settings import DEFAULT_HEAD_PORT, Connection
+from collector.collection.stopping import Stop
 from collector.errors import UsageError
 from collector.gym_client import GymClient
 from collector.jsonl import dump, parse_object

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import resource
 import signal
 import time
 from collections import Counter
@@ -12,20 +11,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from collector.collection import record as records
-from collector.collection.aggregate import Aggregated, aggregate
+from collector.collection.aggregate import Aggregated, Aggregation
+from collector.collection.budget import Budget
 from collector.collection.discovery import Servers, find_servers, reach
-from collector.collection.dispatch import Dispatcher, Policy, Stop
+from collector.collection.dispatch import Dispatcher, Policy
+from collector.collection.head_config import lines_about_observed
 from collector.collection.journal import Journal, Syncer
+from collector.collection.open_files import affordable
 from collector.collection.outcomes import Answer, Failure, Outcome
 from collector.collection.prepare import Files, Prepared, prepared
 from collector.collection.progress import CollectProgress
+from collector.collection.routing import label_of
 from collector.collection.settings import CollectSettings
 from collector.collection.state import Tally, open_requests
+from collector.collection.stopping import Stop
 from collector.drafts import drafting
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
 
-SPARE_DESCRIPTORS = 128
 REFRESH_SECONDS = 0.25
 REACH_SECONDS = 5.0
 SHOWN_CHARACTERS = 400
@@ -50,6 +53,8 @@ class Collected:
     last_failure: str | None = None
     unkept_count: int = 0
     signal: int | None = None
+    is_out_of_time: bool = False
+    """Whether the budget for new rollouts ended it."""
     error: SpotterError | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     aggregated: Aggregated | None = None
@@ -67,7 +72,14 @@ class Collected:
             return "complete"
         if self.signal:
             return "interrupted"
-        return "stopped" if self.error else "incomplete"
+        if self.error:
+            return "stopped"
+        return "out_of_time" if self.is_out_of_time else "incomplete"
+
+    @property
+    def open_count(self) -> int:
+        """Return how many rollouts are missing that resuming would run."""
+        return self.missing_count - self.terminal_count - self.spent_count
 
 
 def collect(settings: CollectSettings, progress: CollectProgress) -> Collected:
@@ -87,7 +99,7 @@ class _Collection:
         self._abandon: Callable[[], object] = lambda: None
         self._is_aggregating = False
         self._failures: Journal | None = None
-        self._stop = Stop()
+        self._stop = Stop(Budget(settings.dispatch_budget_s, settings.drain_margin_s))
         self.result = Collected(
             files=run.files,
             expected_count=run.rollout_counts.total(),
@@ -101,6 +113,8 @@ class _Collection:
             servers = await find_servers(self._run.rollout_counts, self._settings, client)
             # before anything is written or removed
             await reach(servers, client, patience=REACH_SECONDS)
+            for line in lines_about_observed(servers.config, servers.urls):
+                self._progress.say(line)
             self._run.publish()
             self._failures = Journal(self._run.files.failures)
             started = time.monotonic()
@@ -115,6 +129,7 @@ class _Collection:
                     raise
                 self._progress.clear()
                 result.error = self._stop.error
+                result.is_out_of_time = self._stop.is_out_of_time
                 self._finish()
                 result.seconds = time.monotonic() - started
                 if result.signal is None and result.error is None:
@@ -125,7 +140,7 @@ class _Collection:
         assert self._failures
         state, settings = self._run.state, self._settings
         policy = Policy(
-            parallel=_affordable(settings.num_samples_in_parallel, self._progress),
+            parallel=affordable(settings.num_samples_in_parallel, self._progress.say),
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
             # every server was reached: one that is away now may be restarting
@@ -140,7 +155,12 @@ class _Collection:
         syncer = Syncer([self._run.journal, self._failures])
         helpers = [
             asyncio.create_task(helper)
-            for helper in (syncer.run(), self._refresh(dispatcher), self._end_grace(dispatcher))
+            for helper in (
+                syncer.run(),
+                self._refresh(dispatcher),
+                self._end_grace(dispatcher),
+                self._end_budget(),
+            )
         ]
         try:
             async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
@@ -162,7 +182,7 @@ class _Collection:
             if not self._run.state.done.add(request.key):
                 return
             self._run.journal.append(outcome.line)
-            self._run.state.tally(request.agent).add(outcome.row)
+            self._run.state.tally(str(label_of(request.stamps))).add(outcome.row)
             result.completed_count += 1
             result.new_count += 1
         elif isinstance(outcome, Failure):
@@ -186,8 +206,15 @@ class _Collection:
 
     async def _end_grace(self, dispatcher: Dispatcher) -> None:
         await self._stop.wait()
-        await asyncio.sleep(self._settings.grace_period)
+        left = self._stop.budget.left if self._stop.is_out_of_time else None
+        await asyncio.sleep(max(self._settings.grace_period, left or 0.0))
         dispatcher.abandon()
+
+    async def _end_budget(self) -> None:
+        left = self._stop.budget.left
+        if left is not None:
+            await asyncio.sleep(left)
+            self._stop.ask_in_time()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
@@ -233,14 +260,17 @@ class _Collection:
             drafts.publish()
 
     async def _aggregate(self, servers: Servers, client: GymClient) -> None:
-        if self._settings.disable_aggregation or not self.result.completed_count:
+        settings = self._settings
+        if settings.disable_aggregation:
+            return
+        if not (self.result.completed_count or settings.counts_any):
             return
         self._progress.step("asking the agents for their own metrics")
         rollouts = self._run.files.rollouts
-        timeout = self._settings.request_timeout
-        asked = asyncio.create_task(
-            aggregate([rollouts], rollouts, servers, client, timeout=timeout)
+        aggregation = Aggregation(
+            [rollouts], rollouts, servers, client, settings.request_timeout, settings
         )
+        asked = asyncio.create_task(aggregation.run())
         self._is_aggregating = True
         self._abandon = asked.cancel
         try:
@@ -253,18 +283,3 @@ class _Collection:
             self.result.aggregation_error = ServerError("you stopped it")
         finally:
             self._progress.clear()
-
-
-def _affordable(parallel: int, progress: CollectProgress) -> int:
-    """Allow this process as many connections as are wanted, or say how many it gets."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = parallel + SPARE_DESCRIPTORS
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-        if limit < wanted:
-            parallel = max(1, limit - SPARE_DESCRIPTORS)
-            progress.say(
-                f"warning: this system allows {limit} open files, so {parallel} rollouts at once"
-            )
-    return parallel

@@ -4,41 +4,52 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import difflib
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import httpx
-import orjson
 
-from collector import values
+from collector.collection.head_config import (
+    AGENTS,
+    ENVIRONMENTS,
+    HEAD_SECONDS,
+    HeadConfig,
+    fetch_head_config,
+)
 from collector.collection.secrets import Redactor, secret_texts
 from collector.collection.settings import Connection
 from collector.errors import ServerError, SpotterError, UsageError
 from collector.gym_client import ClientError, GymClient, NotSentError
 
-HEAD_SECONDS = 10.0
 REACH_PAUSE = 0.25
-AGENTS = "responses_api_agents"
-ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104 - what a server listens on, not us
 
 
-@dataclass(frozen=True)
+@dataclass
 class Servers:
     """Where the agents are, and what must not be written anywhere."""
 
     urls: dict[str, httpx.URL]
     redactor: Redactor
-    find_again: Callable[[str], Awaitable[httpx.URL | None]] | None = None
-    """Ask the head server once more where an agent is, if it was asked at all."""
+    config: HeadConfig | None = None
+    """What the head server knows, if it was asked at all."""
+    find_again: Callable[[Iterable[str]], Awaitable[Servers]] | None = None
+    """Ask the head server once more, if it was asked at all."""
+
+    async def look_again(self, names: Iterable[str]) -> None:
+        """Learn where servers are now: those that come back may have other ports."""
+        if not self.find_again:
+            return
+        with contextlib.suppress(SpotterError):  # the head server is away as well
+            self.urls |= (await self.find_again(names)).urls
 
 
 async def find_servers(
     names: Iterable[str] | None, connection: Connection, client: GymClient
 ) -> Servers:
-    """Return the address of every named agent, or say which are unknown.
+    """Return the address of every named agent or environment server, or say which are unknown.
 
     Without names, those that are given, or else all that the head server knows.
     """
@@ -47,15 +58,10 @@ async def find_servers(
     wanted = sorted(set(urls if names is None else names))
     if all(name in urls for name in wanted) and (urls or names is not None):
         return Servers({name: urls[name] for name in wanted}, Redactor(secrets))
-    config = await _head_config(connection, client)
-    secrets += secret_texts(config)
-    known = {
-        name: server[AGENTS]
-        for name, server in config.items()
-        if isinstance(name, str) and isinstance(server, dict) and AGENTS in server
-    }
-    located = {name: _agent_url(server, connection) for name, server in known.items()}
-    found = {name: url for name, url in located.items() if url} | urls
+    config = await fetch_head_config(connection, client)
+    secrets += secret_texts(config.content)
+    known = config.names(AGENTS, ENVIRONMENTS)
+    found = {name: url for name in known if (url := config.url(name))} | urls
     for name in wanted:
         if name not in known and name not in urls:
             raise unknown_agent(name, [*known, *urls])
@@ -64,15 +70,38 @@ async def find_servers(
                 f"the head server's config has no host and port for agent {name}\n"
                 f"  what to do: give its address with --agent-url {name}=http://HOST:PORT"
             )
-
-    async def find_again(name: str) -> httpx.URL | None:
-        try:
-            return (await find_servers([name], connection, client)).urls[name]
-        except SpotterError:
-            return None  # the head server is away as well
-
     chosen = {name: found[name] for name in wanted or found}
-    return Servers(chosen, Redactor(secrets), find_again)
+
+    async def find_again(names: Iterable[str]) -> Servers:
+        return await find_servers(names, connection, client)
+
+    return Servers(chosen, Redactor(secrets), config, find_again)
+
+
+class AgentFinder:
+    """Asks the head server who runs a task source or is behind a server: only if a row needs it."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Ask nobody yet."""
+        self._connection = connection
+        self._config: HeadConfig | None = None
+
+    def of_source(self, source: str) -> str:
+        """Return who runs the rows of a task source; raise UsageError unless it is one agent."""
+        return self._head().of_source(source)
+
+    def behind(self, server: str) -> str | None:
+        """Return the one agent behind an environment server."""
+        return self._head().behind(server)
+
+    def _head(self) -> HeadConfig:
+        if self._config is None:
+            self._config = asyncio.run(self._fetched())
+        return self._config
+
+    async def _fetched(self) -> HeadConfig:
+        async with GymClient() as client:
+            return await fetch_head_config(self._connection, client)
 
 
 async def reach(servers: Servers, client: GymClient, *, patience: float) -> None:
@@ -115,52 +144,6 @@ def _given_url(name: str, text: str) -> httpx.URL:
     if not is_callable or url.query or url.fragment:
         raise UsageError(f"--agent-url {name}: write it like {name}=http://127.0.0.1:8000")
     return url
-
-
-async def _head_config(connection: Connection, client: GymClient) -> dict[str, Any]:
-    url = httpx.URL(
-        scheme="http",
-        host=connection.head_host,
-        port=connection.head_port,
-        path="/global_config_dict_yaml",
-    )
-    head = url.copy_with(path="/")
-    advice = (
-        "\n  what to do: start the servers with spotter run, say where the head server is with"
-        " --head-port, or name agents with --agent-url NAME=http://…"
-    )
-    try:
-        reply = await client.get(url, timeout=HEAD_SECONDS)
-    except ClientError as error:
-        raise ServerError(f"no head server at {head}: {error}{advice}") from error
-    if reply.status != httpx.codes.OK:
-        raise ServerError(f"the head server answered {reply.status} at {url}{advice}")
-    # the config holds API keys in clear, so that no part of it is ever quoted
-    try:
-        text = orjson.loads(reply.body)
-        config = values.parse(text) if isinstance(text, str) else None
-    except ValueError:
-        config = None
-    if not isinstance(config, dict):
-        raise ServerError(f"{url} does not answer with a JSON string that holds a YAML map{advice}")
-    return config
-
-
-def _agent_url(implementations: Any, connection: Connection) -> httpx.URL | None:
-    if not isinstance(implementations, dict) or len(implementations) != 1:
-        return None
-    (settings,) = implementations.values()
-    host = settings.get("host") if isinstance(settings, dict) else None
-    port = settings.get("port") if isinstance(settings, dict) else None
-    digits = str(port)
-    if not isinstance(host, str) or "${" in host or not (digits.isascii() and digits.isdigit()):
-        return None
-    # what a server listens on everywhere is found where the head server is
-    found = connection.head_host if host in ANY_HOST else host
-    try:
-        return httpx.URL(scheme="http", host=found, port=int(digits))
-    except httpx.InvalidURL:
-        return None
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> UsageError:

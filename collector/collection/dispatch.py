@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from collector.collection import outcomes
 from collector.collection.discovery import Servers, shown, unknown_agent
-from collector.collection.outcomes import Answer, Failure, Outcome
+from collector.collection.outcomes import Answer, Failure, Judge, Outcome
 from collector.collection.requests import Request
+from collector.collection.stopping import Stop
 from collector.errors import ServerError
 from collector.gym_client import ClientError, GymClient, NotSentError
 from collector.retries import pause, retry_after
@@ -39,35 +39,6 @@ class Policy:
     """Rollouts that fail without a single success before the rest is spared."""
 
 
-class Stop:
-    """Asks a collection to end: draw no more, let what is in flight finish."""
-
-    def __init__(self) -> None:
-        """Start running."""
-        self._is_asked = asyncio.Event()
-        self.error: ServerError | None = None
-
-    @property
-    def is_asked(self) -> bool:
-        """Tell whether the collection is to end."""
-        return self._is_asked.is_set()
-
-    def ask(self, error: ServerError | None = None) -> None:
-        """Ask, perhaps because of an error."""
-        self.error = self.error or error
-        self._is_asked.set()
-
-    async def wait(self) -> None:
-        """Wait until asked."""
-        await self._is_asked.wait()
-
-    async def pause(self, seconds: float) -> bool:
-        """Wait a while; tell whether to go on."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._is_asked.wait(), seconds)
-        return not self.is_asked
-
-
 class Dispatcher:
     """Runs a stream of rollouts and yields every outcome as it arrives."""
 
@@ -81,14 +52,14 @@ class Dispatcher:
         has_success: bool = False,
     ) -> None:
         """Get everything ready; nothing is sent yet."""
+        self._servers = servers
         self._urls = {name: _run_url(url) for name, url in servers.urls.items()}
-        self._redactor = servers.redactor
+        self._judge = Judge(servers.redactor)
         self._client = client
         self._policy = policy
         self._stop = stop
         self._watches = {name: _Watch() for name in servers.urls}
         self._has_success = has_success
-        self._find_again = servers.find_again
         self._hopeless = 0
         self._source: Iterator[Request] = iter(())
         self._workers: asyncio.Task[None] | None = None
@@ -138,7 +109,7 @@ class Dispatcher:
         request = None if self._stop.is_asked else next(self._source, None)
         if request is not None and request.agent not in self._urls:
             raise unknown_agent(request.agent, self._urls)
-        return request
+        return None if request is None or self._stop.is_too_late() else request
 
     async def _work(self, first: Request) -> None:
         request: Request | None = first
@@ -162,7 +133,7 @@ class Dispatcher:
             if not isinstance(outcome, Failure) or outcome.is_final:
                 return
             request = request.again()
-            if not await self._stop.pause(pause(request.attempt)):
+            if not await self._stop.pause(pause(request.attempt)) or self._stop.is_too_late():
                 return
 
     async def _attempt(self, request: Request) -> Outcome | None:
@@ -170,6 +141,7 @@ class Dispatcher:
         refusals = 0
         limited_until = time.monotonic() + self._policy.request_timeout
         while True:
+            started = time.monotonic()
             try:
                 reply = await self._client.post(
                     self._urls[request.agent],
@@ -183,11 +155,15 @@ class Dispatcher:
                 continue
             except ClientError as error:
                 self._watches[request.agent].note_answer()
-                return outcomes.of_error(request, error, self._redactor)
+                seconds = time.monotonic() - started
+                return self._judge.of_error(request, error, seconds=seconds)
             self._watches[request.agent].note_answer()
+            seconds = time.monotonic() - started
             left = limited_until - time.monotonic()
             if reply.status != TOO_MANY_REQUESTS or left <= 0:
-                return outcomes.of_reply(request, reply, self._redactor)
+                if reply.status == httpx.codes.OK:
+                    self._stop.budget.note(seconds)
+                return self._judge.of_reply(request, reply, seconds=seconds)
             refusals += 1
             if not await self._stop.pause(min(left, retry_after(reply.headers) or pause(refusals))):
                 return None
@@ -201,7 +177,7 @@ class Dispatcher:
             self._stop.ask(
                 ServerError(
                     f"agent {agent} cannot be reached at {shown(self._urls[agent])}:"
-                    f" {self._redactor.text(str(error))}"
+                    f" {self._judge.redactor.text(str(error))}"
                     + (f"\n  it was waited for {patience:g} s" if watch.was_seen else "")
                 )
             )
@@ -209,10 +185,9 @@ class Dispatcher:
 
     async def _look_again(self, agent: str, watch: _Watch) -> None:
         """Ask where the agent is now: servers that come back may have other ports."""
-        if self._find_again and watch.may_look():
-            url = await self._find_again(agent)
-            if url:
-                self._urls[agent] = _run_url(url)
+        if watch.may_look():
+            await self._servers.look_again([agent])
+            self._urls[agent] = _run_url(self._servers.urls[agent])
 
     @property
     def waiting(self) -> str:

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from collector.collection.keys import MAX_ROLLOUT, ROLLOUT, TASK
-from collector.collection.problems import LineProblems
+from collector.collection.keys import ROLLOUT, TASK
+from collector.collection.problems import LineProblems, UnusableRowError
 from collector.collection.prompts import Prompt
+from collector.collection.routing import (
+    AGENT,
+    DEFAULT,
+    SERVER,
+    Agents,
+    NoAgents,
+    Route,
+    Router,
+    Routing,
+    taskset_of,
+)
+from collector.collection.row_params import RowParams
+from collector.collection.sorting import sorted_lines
+from collector.collection.task_indices import TaskIndices
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
 
 Row = dict[str, Any]
-AGENT = "agent_ref"
-PARAMS = "responses_create_params"
-DEFAULT = "_default"
+Line = tuple[int, bytes]
+"""A rollout index and the text of its row."""
 BOM = b"\xef\xbb\xbf"
-MAX_INDEX = (1 << 63) - 1
 BUFFER_BYTES = 1 << 20
 
 
@@ -31,9 +41,12 @@ class Recipe:
     """What decides how an input row becomes rows to run."""
 
     agent_name: str | None = None
+    """Short for an agent_map with nothing but a default."""
+    routing: Routing = field(default_factory=Routing)
     limit: int | None = None
     num_repeats: int | Mapping[str, int] = 1
     num_repeats_add_seed: bool = False
+    interleave_repeats: bool = False
     responses_create_params: Row = field(default_factory=dict)
     prompt: Prompt | None = None
     shard: tuple[int, int] | None = None
@@ -48,11 +61,15 @@ class Materialized:
     sha256: str = ""
     task_count: int = 0
     rollout_counts: Counter[str] = field(default_factory=Counter)
-    """Rollouts per agent."""
+    """Rollouts per server that runs them: an agent, or an environment server."""
     repeats: dict[str, int] = field(default_factory=dict)
-    """Repeats per agent."""
+    """Repeats per agent, and per key and agent for rows that were sent elsewhere."""
     mixed_lines: list[int] = field(default_factory=list)
     """Lines that share their own task index with a different line."""
+    overridden: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Rows by the agent they name and the one they are sent to instead."""
+    keys: set[str] = field(default_factory=set)
+    """What rows say of themselves: agents, task sources, tasksets."""
 
     @property
     def rollout_count(self) -> int:
@@ -60,87 +77,60 @@ class Materialized:
         return self.rollout_counts.total()
 
 
-def materialize(source: Path, recipe: Recipe, out: BinaryIO) -> Materialized:
-    """Write one line for each rollout to run, or name every line that cannot be used."""
-    rows = _Rows(source, recipe)
-    result = Materialized()
+def materialize(
+    source: Path,
+    recipe: Recipe,
+    out: BinaryIO,
+    *,
+    agents: Agents | None = None,
+    scratch: Path | None = None,
+) -> Materialized:
+    """Write one line for each rollout to run, or name every line that cannot be used.
+
+    `agents` tells who runs rows that name a task source or go to an environment server; what must
+    be sorted and does not fit into memory waits in the folder `scratch`.
+    """
+    rows = _Rows(source, recipe, agents or NoAgents())
     digest = hashlib.sha256()
-    for number, row in _usable(rows):
-        try:
-            for line in rows.repeated(row):
-                digest.update(line)
-                out.write(line)
-        except ValueError as error:
-            rows.problems.add(number, str(error))
+    lines = _written(rows)
+    if recipe.interleave_repeats:
+        numbered = (((rollout, place), line) for place, (rollout, line) in enumerate(lines))
+        with sorted_lines(numbered, scratch) as ordered:
+            _write((line for _, line in ordered), digest, out)
+    else:
+        _write((line for _, line in lines), digest, out)
     rows.problems.raise_any()
-    result.input_sha256 = rows.input_digest.hexdigest()
-    result.sha256 = digest.hexdigest()
-    result.task_count = rows.tasks.count
-    result.rollout_counts = rows.rollout_counts
-    result.repeats = rows.repeats
-    result.mixed_lines = rows.tasks.mixed_lines
-    return result
+    return Materialized(
+        input_sha256=rows.input_digest.hexdigest(),
+        sha256=digest.hexdigest(),
+        task_count=rows.tasks.count,
+        rollout_counts=rows.rollout_counts,
+        repeats=rows.repeats,
+        mixed_lines=rows.tasks.mixed_lines,
+        overridden=rows.router.overridden,
+        keys=rows.router.keys,
+    )
 
 
-class _UnusableError(ValueError):
-    """An input line that makes no row to run; the text says why, the hint what to do."""
-
-    def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(reason)
-        self.hint = hint
-
-
-class _Tasks:
-    """Which task a row belongs to, and how many rollouts of it there are already."""
-
-    def __init__(self) -> None:
-        self._by_content: dict[bytes, int] = {}
-        self._counts = array("Q")
-        self._own: dict[int, tuple[bytes, int]] = {}
-        self._own_counts: Counter[int] = Counter()
-        self.mixed_lines: list[int] = []
-
-    @property
-    def count(self) -> int:
-        return len(self._counts) + len(self._own)
-
-    def own(self, index: int, number: int, line: bytes) -> None:
-        content = _digest(line)
-        first, _ = self._own.setdefault(index, (content, number))
-        if first != content:
-            self.mixed_lines.append(number)
-
-    def index_of(self, line: bytes) -> int:
-        index = self._by_content.setdefault(_digest(line), len(self._counts))
-        if index == len(self._counts):
-            self._counts.append(0)
-        return index
-
-    def next_rollouts(self, index: int, repeats: int) -> range:
-        """Return the indices of the next rollouts of a task."""
-        counts: array[int] | Counter[int] = self._own_counts if index in self._own else self._counts
-        first = counts[index]
-        if first + repeats > MAX_ROLLOUT:
-            raise ValueError(f"its task has more than {MAX_ROLLOUT:,} rollouts")
-        counts[index] = first + repeats
-        return range(first, first + repeats)
-
-    def collisions(self) -> Iterator[tuple[int, int]]:
-        """Return own indices that rows without one were given too, each with its line."""
-        for index, (_, number) in self._own.items():
-            if index < len(self._counts):
-                yield number, index
+def _write(lines: Iterator[bytes], digest: Any, out: BinaryIO) -> None:
+    for line in lines:
+        digest.update(line)
+        out.write(line)
 
 
 class _Rows:
     """The rows of one input file, and what is wrong with it."""
 
-    def __init__(self, source: Path, recipe: Recipe) -> None:
+    def __init__(self, source: Path, recipe: Recipe, agents: Agents) -> None:
         self.source = source
         self.recipe = recipe
         self.problems = LineProblems(source)
         self.input_digest = hashlib.sha256()
-        self.tasks = _Tasks()
+        self.tasks = TaskIndices()
+        self.router = Router(_routing(recipe), agents)
+        self.params = RowParams(
+            recipe.prompt, recipe.responses_create_params, recipe.num_repeats_add_seed
+        )
         self.rollout_counts: Counter[str] = Counter()
         self.repeats: dict[str, int] = {}
 
@@ -156,107 +146,107 @@ class _Rows:
         except OSError as error:
             raise FileError(f"cannot read {self.source}: {error.strerror}") from error
 
-    def prepared(self, number: int, line: bytes) -> Row:
-        """Return the row as it is sent, but for its rollout index."""
+    def prepared(self, number: int, line: bytes) -> tuple[Row, Route]:
+        """Return the row as it is sent, but for its rollout index, and where it goes."""
         row = _parsed(line)
-        self._fill_prompt(row)
-        self._name_agent(row)
-        self._set_params(row)
-        if TASK not in row:
-            row[TASK] = self.tasks.index_of(line)
-        elif type(row[TASK]) is int and 0 <= row[TASK] <= MAX_INDEX:
-            self.tasks.own(row[TASK], number, line)
+        is_flat = taskset_of(row) is None
+        if is_flat:
+            self.params.fill_prompt(row)
         else:
-            raise _UnusableError(f"{TASK} is no index")
-        return row
+            self.params.refuse_any()
+        route = self.router.route(row)
+        for target in route.targets:
+            self._repeats_of(target, route)
+        if is_flat:
+            self.params.set_overrides(row)
+        self.tasks.stamp(row, number, line)
+        if route.server is not None:
+            row[SERVER] = route.server
+        return row, route
 
-    def repeated(self, row: Row) -> Iterator[bytes]:
-        """Return a line for each rollout of the row."""
-        name = row[AGENT]["name"]
-        indices = self.tasks.next_rollouts(row[TASK], self.repeats[name])
-        self.rollout_counts[name] += len(indices)
-        if ROLLOUT in row or self.recipe.num_repeats_add_seed:
+    def repeated(self, row: Row, route: Route) -> Iterator[Line]:
+        """Return a line for each rollout of the row, agent by agent."""
+        for target in route.targets:
+            indices = self.tasks.next_rollouts(row[TASK], self._repeats_of(target, route))
+            self.rollout_counts[target] += len(indices)
+            copy = dict(row)  # each agent starts from the row's own reference
+            if route.server is None and not route.is_late:
+                _name_agent(copy, target)
+            late = self._late_agent(copy, target, route) if route.is_late else None
+            if ROLLOUT in copy or self.recipe.num_repeats_add_seed:
+                for index in indices:
+                    yield index, dump(self._numbered(copy, index, late)) + b"\n"
+                continue
+            start = dump(copy)[:-1]
+            end = b"," + dump({AGENT: late})[1:] if late else b"}"
             for index in indices:
-                yield dump(self._numbered(row, index)) + b"\n"
-            return
-        start = dump(row)[:-1]
-        for index in indices:
-            yield b'%b,"%b":%d}\n' % (start, ROLLOUT.encode(), index)
+                yield index, b'%b,"%b":%d%b\n' % (start, ROLLOUT.encode(), index, end)
 
     def is_wanted(self, task: int) -> bool:
         """Tell whether a task is in the shard that is asked for."""
         shard = self.recipe.shard
         return shard is None or task % shard[1] == shard[0] - 1
 
-    def repeats_of(self, name: str) -> int | None:
-        """Return how often rows of an agent are repeated, and remember it."""
+    def _repeats_of(self, target: str, route: Route) -> int:
+        """Return how often a row is repeated on a server, and remember it."""
         given = self.recipe.num_repeats
-        repeats = given if isinstance(given, int) else given.get(name) or given.get(DEFAULT)
-        if repeats is not None:
-            self.repeats[name] = repeats
+        # who is called is not known here, if only the head server's config says so
+        called = None if route.server or route.is_late else target
+        names = list(dict.fromkeys(name for name in (called, route.key) if name is not None))
+        if isinstance(given, int):
+            repeats = given
+        else:
+            found = next((name for name in names if name in given), DEFAULT)
+            if found not in given:
+                raise UnusableRowError(
+                    f"num_repeats has no number for {' or '.join(names)}",
+                    f"add {' or '.join(names)} or {DEFAULT} to it",
+                )
+            repeats = given[found]
+        self.repeats[" → ".join(reversed(names))] = repeats
         return repeats
 
-    def _fill_prompt(self, row: Row) -> None:
-        if not self.recipe.prompt:
-            return
-        params = row.setdefault(PARAMS, {})
-        if not isinstance(params, dict):
-            raise _UnusableError(f"{PARAMS} is no object")
-        if params.get("input"):
-            raise _UnusableError(
-                f"{PARAMS}.input is there already, and prompt_config would replace it",
-                "leave out prompt_config, or the input of these rows",
-            )
-        try:
-            params["input"] = self.recipe.prompt.messages(row)
-        except ValueError as error:
-            raise _UnusableError(str(error)) from error
+    def _late_agent(self, row: Row, target: str, route: Route) -> Row | None:
+        """Return the agent reference that is stamped behind everything else, if one is missing."""
+        if (row.get(AGENT) or {}).get("name") is not None:
+            return None
+        name = self.router.agents.behind(target) if route.server else target
+        if name and AGENT in row:
+            row[AGENT] = {"name": name}
+            return None
+        return {"name": name} if name else None
 
-    def _name_agent(self, row: Row) -> None:
-        if AGENT not in row and self.recipe.agent_name:
-            row[AGENT] = {"name": self.recipe.agent_name}
-        reference = row.get(AGENT)
-        name = reference.get("name") if isinstance(reference, dict) else None
-        if not (isinstance(name, str) and name):
-            raise _UnusableError(
-                "no agent", "give agent_name (--agent-name), or put an agent_ref into the rows"
-            )
-        if self.repeats_of(name) is None:
-            raise _UnusableError(
-                f"num_repeats has no number for agent {name}", f"add {name} or {DEFAULT} to it"
-            )
-
-    def _set_params(self, row: Row) -> None:
-        if not isinstance(row.get(PARAMS), dict):
-            raise _UnusableError(
-                f"no {PARAMS}" if PARAMS not in row else f"{PARAMS} is no object",
-                "agents need it: put it into the rows, or give a prompt_config",
-            )
-        row[PARAMS] |= self.recipe.responses_create_params
-        if self.recipe.num_repeats_add_seed:
-            _extra_body(row)
-
-    def _numbered(self, row: Row, index: int) -> Row:
+    def _numbered(self, row: Row, index: int, late: Row | None) -> Row:
         row[ROLLOUT] = index
-        if self.recipe.num_repeats_add_seed:
-            # json, not orjson: servers and NeMo Gym write it with a space after the colon
-            text = json.dumps(_extra_body(row) | {"seed": index})
-            row[PARAMS].setdefault("metadata", {})["extra_body"] = text
-        return row
+        self.params.set_seed(row, index)
+        return row | {AGENT: late} if late else row
 
 
-def _usable(rows: _Rows) -> Iterator[tuple[int, Row]]:
-    """Return the prepared rows; from the first problem on only look for more of them."""
-    for number, line in rows.lines():
-        if not line:
+def _routing(recipe: Recipe) -> Routing:
+    if recipe.agent_name is None:
+        return recipe.routing
+    routing = recipe.routing
+    return replace(routing, agent_map={**routing.agent_map, DEFAULT: recipe.agent_name})
+
+
+def _name_agent(row: Row, target: str) -> None:
+    if (row.get(AGENT) or {}).get("name") != target:
+        row[AGENT] = {"name": target}
+
+
+def _written(rows: _Rows) -> Iterator[Line]:
+    """Return the lines of all rows; from the first problem on only look for more of them."""
+    for number, text in rows.lines():
+        if not text:
             continue
         try:
-            row = rows.prepared(number, line)
-        except _UnusableError as problem:
+            row, route = rows.prepared(number, text)
+            if not rows.problems and rows.is_wanted(row[TASK]):
+                yield from rows.repeated(row, route)
+        except UnusableRowError as problem:
             rows.problems.add(number, str(problem), problem.hint)
-            continue
-        if not rows.problems and rows.is_wanted(row[TASK]):
-            yield number, row
+        except ValueError as error:
+            rows.problems.add(number, str(error))
     for number, index in rows.tasks.collisions():
         rows.problems.add(
             number,
@@ -269,28 +259,17 @@ def _parsed(line: bytes) -> Row:
     try:
         return parse_object(line)
     except ValueError as error:
-        raise _UnusableError(str(error)) from error
+        raise UnusableRowError(str(error)) from error
 
 
-def _extra_body(row: Row) -> Row:
-    """Return the vLLM settings of a row, which travel as text."""
-    metadata = row[PARAMS].get("metadata", {})
-    text = metadata.get("extra_body", "{}") if isinstance(metadata, dict) else None
-    try:
-        body = json.loads(text) if isinstance(text, str) else None
-    except (ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict):
-        raise _UnusableError(f"{PARAMS}.metadata.extra_body is no JSON object, and needs the seed")
-    return body
-
-
-def _digest(line: bytes) -> bytes:
-    return hashlib.sha1(line).digest()  # the fastest that tells rows apart
-
-
-def unused_repeats(recipe: Recipe, found: Materialized) -> list[str]:
-    """Return the agents that num_repeats names and no row asks for: perhaps misspelt."""
-    if isinstance(recipe.num_repeats, int):
-        return []
-    return sorted(set(recipe.num_repeats) - set(found.repeats) - {DEFAULT})
+def unused_names(recipe: Recipe, found: Materialized) -> dict[str, list[str]]:
+    """Return, by setting, the names that no row has or asks for: perhaps misspelt."""
+    routing = _routing(recipe)
+    repeats = {} if isinstance(recipe.num_repeats, int) else recipe.num_repeats
+    known = found.keys | {DEFAULT}
+    unused = {
+        "num_repeats": set(repeats) - known - set(found.rollout_counts),
+        "agent_map": set(routing.agent_map) - known,
+        "fan_out": set(routing.fan_out) - known,
+    }
+    return {setting: sorted(names) for setting, names in unused.items() if names}

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
+from collector.collection.episodes import MESSAGE, episode_record
+from collector.collection.failure_kinds import (
+    FAILURE_CLASS,
+    FAILURE_STATUS,
+    FAILURE_TERMINAL,
+    PEER_DROP,
+    REQUEST_FAILED,
+    RUN_ERROR,
+    TIMEOUT,
+    is_named,
+    kind_of_status,
+)
 from collector.collection.requests import ATTEMPT, Request, stamped
 from collector.collection.secrets import Redactor
-from collector.gym_client import ClientError, GarbledError, Reply, TooSlowError
+from collector.gym_client import ClientError, GarbledError, Reply, TooLargeError, TooSlowError
 from collector.jsonl import dump, parse_object
 
 Row = dict[str, Any]
-FAILURE_CLASS = "_ng_failure_class"
-FAILURE_TERMINAL = "_ng_failure_terminal"
 NO_PERSIST = "_ng_no_persist"
+ELAPSED = "elapsed_seconds"
+BODY = "_ng_failure_response_body"
 MESSAGE_CHARACTERS = 4000
+BODY_CHARACTERS = 2000
 READ_CHARACTERS = 16_000
 # the row itself is at fault: sending it again cannot help
 TERMINAL_STATUS = (400, 413, 422)
@@ -62,89 +74,126 @@ class Unkept:
 Outcome = Answer | Failure | Unkept
 
 
-def of_reply(request: Request, reply: Reply, redactor: Redactor) -> Outcome:
-    """Judge what a server answered."""
-    if reply.status != httpx.codes.OK:
-        return _refused(request, reply, redactor)
-    try:
-        return _accepted(request, reply.body, redactor)
-    except ValueError as error:
-        return _failure(request, "bad_response", f"{error}: {_text(reply.body)}", redactor)
-    except RecursionError:
-        return _failure(request, "bad_response", "the answer is nested too deeply", redactor)
+@dataclass(frozen=True)
+class Judge:
+    """Judges what became of requests; nothing that it writes holds a known secret."""
+
+    redactor: Redactor
+
+    def of_reply(self, request: Request, reply: Reply, *, seconds: float) -> Outcome:
+        """Judge what a server answered, after so many seconds."""
+        problem = _Problem(request, seconds=seconds, reply=reply)
+        if reply.status != httpx.codes.OK:
+            return self._failure(problem, kind_of_status(reply.status), f"HTTP {reply.status}")
+        try:
+            return self._accepted(request, reply.body)
+        except ValueError as error:
+            return self._failure(problem, RUN_ERROR, str(error))
+        except RecursionError:
+            return self._failure(problem, RUN_ERROR, "the answer is nested too deeply")
+
+    def of_error(self, request: Request, error: ClientError, *, seconds: float) -> Failure:
+        """Judge a request without an answer, after so many seconds."""
+        problem = _Problem(request, seconds=seconds)
+        if isinstance(error, TooSlowError):
+            return self._failure(problem, TIMEOUT, str(error))
+        if isinstance(error, GarbledError):
+            # its text quotes the answer
+            is_large = isinstance(error, TooLargeError)
+            text = str(error) if is_large else "the answer is not HTTP"
+            return self._failure(problem, REQUEST_FAILED, text)
+        return self._failure(problem, PEER_DROP, str(error))
+
+    def _accepted(self, request: Request, body: bytes) -> Outcome:
+        row = parse_object(body)
+        if request.is_episode:
+            row = episode_record(row)
+            body = dump(row)
+        if row.get(NO_PERSIST):
+            return Unkept(request)
+        if row.get(FAILURE_CLASS) is not None:
+            return self._agent_failure(request, row, body)
+        return Answer(request, row, self.redactor.line(stamped(body, row, request.stamps)))
+
+    def _failure(self, problem: _Problem, kind: str, reason: str) -> Failure:
+        request, status = problem.request, problem.status
+        is_terminal = status in TERMINAL_STATUS
+        message = self._safe(problem.named(reason))[:MESSAGE_CHARACTERS]
+        row = {
+            **request.stamps,
+            ATTEMPT: request.attempt,
+            FAILURE_CLASS: kind,
+            FAILURE_TERMINAL: is_terminal,
+            MESSAGE: message,
+            **({FAILURE_STATUS: status} if status else {}),
+            **({BODY: self._safe(text)[:BODY_CHARACTERS]} if (text := problem.text()) else {}),
+            "_ng_failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            ELAPSED: round(problem.seconds, 3),
+        }
+        is_refused = status is not None and status // 100 == 4 and status not in PASSING_STATUS
+        return Failure(
+            request,
+            kind,
+            message,
+            self.redactor.line(dump(row)),
+            is_terminal=is_terminal,
+            is_worth_retrying=not is_refused,
+        )
+
+    def _agent_failure(self, request: Request, row: Row, text: bytes) -> Failure:
+        """Keep the agent's own class and text; resuming tries again, as NeMo Gym does."""
+        given = row[FAILURE_CLASS]
+        named = {} if isinstance(given, str) and given else {FAILURE_CLASS: RUN_ERROR}
+        stamps = {**request.stamps, ATTEMPT: request.attempt, **named}
+        kind = given if is_named(given) else RUN_ERROR
+        return Failure(
+            request,
+            kind,
+            self._safe(_Problem(request).named(f"the agent reports {str(given)[:200]}")),
+            self.redactor.line(stamped(text, row, stamps)),
+            is_terminal=bool(row.get(FAILURE_TERMINAL)),
+            is_worth_retrying=False,
+        )
+
+    def _safe(self, text: str) -> str:
+        return self.redactor.text(text[:READ_CHARACTERS].encode("utf-8", "replace").decode())
 
 
-def _accepted(request: Request, body: bytes, redactor: Redactor) -> Outcome:
-    row = parse_object(body)
-    if row.get(NO_PERSIST):
-        return Unkept(request)
-    if row.get(FAILURE_CLASS) is not None:
-        return _agent_failure(request, row, body, redactor)
-    return Answer(request, row, redactor.line(stamped(body, row, request.stamps)))
+@dataclass(frozen=True)
+class _Problem:
+    """A request that went wrong, and what there is to say of it."""
 
+    request: Request
+    seconds: float = 0.0
+    reply: Reply | None = None
 
-def of_error(request: Request, error: ClientError, redactor: Redactor) -> Failure:
-    """Judge a request without an answer."""
-    kinds: Mapping[type[ClientError], str] = {
-        TooSlowError: "timeout",
-        GarbledError: "bad_response",
-    }
-    return _failure(request, kinds.get(type(error), "connection"), str(error), redactor)
+    @property
+    def status(self) -> int | None:
+        """Return the HTTP status, if it tells that something is wrong."""
+        is_wrong = self.reply is not None and self.reply.status != httpx.codes.OK
+        return self.reply.status if self.reply and is_wrong else None
 
+    def named(self, reason: str) -> str:
+        """Say which request it was, and how large: never what it or its answer contains."""
+        request = self.request
+        task, rollout = request.key
+        sizes = f"request {len(request.body):,} bytes"
+        if self.reply:
+            sizes += f", answer {len(self.reply.body):,} bytes"
+        return (
+            f"agent {request.agent}, task {task}, rollout {rollout}, attempt {request.attempt + 1}:"
+            f" {reason} ({sizes})"
+        )
 
-def _refused(request: Request, reply: Reply, redactor: Redactor) -> Failure:
-    kind = {4: "http_4xx", 5: "http_5xx"}.get(reply.status // 100, "bad_response")
-    message = f"HTTP {reply.status}: {_text(reply.body)}"
-    return _failure(request, kind, message, redactor, status=reply.status)
-
-
-def _failure(
-    request: Request, kind: str, message: str, redactor: Redactor, *, status: int | None = None
-) -> Failure:
-    is_terminal = status in TERMINAL_STATUS
-    whole = message[:READ_CHARACTERS].encode("utf-8", "replace").decode()
-    text = redactor.text(whole)[:MESSAGE_CHARACTERS]
-    row = {
-        **request.stamps,
-        ATTEMPT: request.attempt,
-        FAILURE_CLASS: kind,
-        FAILURE_TERMINAL: is_terminal,
-        "_ng_failure_message": text,
-        **({"_ng_failure_status": status} if status else {}),
-        "_ng_failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-    }
-    return Failure(
-        request,
-        kind,
-        text,
-        redactor.line(dump(row)),
-        is_terminal=is_terminal,
-        is_worth_retrying=kind != "http_4xx" or status in PASSING_STATUS,
-    )
-
-
-def _agent_failure(request: Request, row: Row, text: bytes, redactor: Redactor) -> Failure:
-    """Keep the agent's own class and text; resuming tries again, as NeMo Gym does."""
-    given = row[FAILURE_CLASS]
-    named = {} if isinstance(given, str) and given else {FAILURE_CLASS: "agent_failure"}
-    stamps = {**request.stamps, ATTEMPT: request.attempt, **named}
-    return Failure(
-        request,
-        "agent_failure",
-        redactor.text(f"the agent reports {str(given)[:200]}"),
-        redactor.line(stamped(text, row, stamps)),
-        is_terminal=bool(row.get(FAILURE_TERMINAL)),
-        is_worth_retrying=False,
-    )
-
-
-def _text(body: bytes) -> str:
-    """Return a server's message: it may be a JSON string, an object with `detail`, or anything."""
-    text = body[: 4 * READ_CHARACTERS].decode("utf-8", "replace")
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if isinstance(value, dict) and "detail" in value:
-        value = value["detail"]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    def text(self) -> str:
+        """Return a server's words: a JSON string, an object with `detail`, or anything."""
+        text = (
+            self.reply.body[: 4 * READ_CHARACTERS].decode("utf-8", "replace") if self.reply else ""
+        )
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+        if isinstance(value, dict) and "detail" in value:
+            value = value["detail"]
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

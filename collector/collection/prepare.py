@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from collector.artifacts import (
     AGGREGATE_SUFFIX,
@@ -17,17 +18,20 @@ from collector.artifacts import (
     beside,
 )
 from collector.collection import record as records
+from collector.collection.discovery import AgentFinder
+from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
-from collector.collection.materialize import Materialized, materialize, unused_repeats
-from collector.collection.problems import listed
+from collector.collection.materialize import Materialized, Recipe, materialize, unused_names
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.settings import CollectSettings
-from collector.collection.state import State, read_inputs, read_state
+from collector.collection.state import Reading, State, read_inputs, read_state
 from collector.drafts import Drafts, drafting
 from collector.errors import FileError, UsageError
+from collector.terminal import counted_noun
 
 Listener = Callable[[str], None]
+SHOWN_AGENTS = 20
 
 
 @dataclass(frozen=True)
@@ -152,67 +156,83 @@ class _Preparation:
         )
 
     def _resumed(self, say: Listener, step: Listener) -> Prepared:
-        files = self.files
+        files, settings = self.files, self.settings
         old = records.load_record(files.record)
-        if old and (found := records.differences(old, self.settings)):
+        if old and (found := records.differences(old, settings)):
             raise self._mismatch(found)
-        record = self._topped_up(old, say)
+        record = self._topped_up(old, say) if old else self._recognized(say)
+        records.count_as(record, settings)
         self._repair(say)
         expected = read_inputs(self.drafts.current(files.inputs), step)
         if expected.sha256 != record.materialized.sha256:
             raise self._mismatch([f"{files.inputs} was changed since"])
+        reading = Reading(
+            retry_timeouts=settings.retry_terminal_timeouts,
+            longest_first=settings.dispatch_longest_first,
+        )
         return Prepared(
             files=files,
             journal=self.journal,
             drafts=self.drafts,
             record=record,
             rollout_counts=expected.rollout_counts,
-            state=read_state(files.rollouts, files.failures, expected, step),
+            state=read_state(files.rollouts, files.failures, expected, step, reading),
             is_fresh=False,
         )
 
-    def _materialized(self, say: Listener) -> Materialized:
-        settings = self.settings
-        prompt = load_prompt(settings.prompt_config) if settings.prompt_config else None
-        recipe = settings.recipe(prompt)
+    def _materialized(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
+        recipe = self._recipe(keeps_own_agents=keeps_own_agents)
         with self.drafts.open(self.files.inputs) as file:
-            found = materialize(settings.input_jsonl_fpath, recipe, file)
+            found = self._materialize(recipe, file)
         if not found.rollout_count:
-            raise FileError(f"{settings.input_jsonl_fpath} has no rows to run")
-        if unused := unused_repeats(recipe, found):
-            say(f"warning: num_repeats names agents that no row asks for: {', '.join(unused)}")
+            raise FileError(f"{self.settings.input_jsonl_fpath} has no rows to run")
+        for warning in _warnings(recipe, found):
+            say(warning)
         return found
 
-    def _topped_up(self, old: Record | None, say: Listener) -> Record:
+    def _recipe(self, *, keeps_own_agents: bool) -> Recipe:
+        path = self.settings.prompt_config
+        prompt = load_prompt(path) if path else None
+        return self.settings.recipe(prompt, keeps_own_agents=keeps_own_agents)
+
+    def _materialize(self, recipe: Recipe, out: BinaryIO) -> Materialized:
+        return materialize(
+            self.settings.input_jsonl_fpath,
+            recipe,
+            out,
+            agents=AgentFinder(self.settings),
+            scratch=self.files.rollouts.parent,
+        )
+
+    def _topped_up(self, old: Record, say: Listener) -> Record:
         """Return the record to go on with; materialize again if there is more to run."""
         new = records.recorded(self.settings)
-        is_same = old is not None and (old.settings.limit, old.settings.num_repeats) == (
-            new.limit,
-            new.num_repeats,
-        )
-        if old and is_same and self.files.inputs.exists():
+        is_same = (old.settings.limit, old.settings.num_repeats) == (new.limit, new.num_repeats)
+        if is_same and self.files.inputs.exists():
             return old
-        found = self._materialized(say)
-        record = records.new_record(self.settings, found)
-        if old is None:
-            self._compare_inputs(record)
-            return record
+        keeps = old.settings.keeps_own_agents
+        found = self._materialized(say, keeps_own_agents=keeps)
+        record = records.new_record(self.settings, found, keeps_own_agents=keeps)
         record.sessions = old.sessions
-        fewer = records.fewer_repeats(old, found)
-        if not fewer and found.mixed_lines and found.repeats != old.materialized.repeats:
-            fewer = [
-                "num_repeats: it cannot grow, because different rows share a task index of their"
-                f" own (line {listed(found.mixed_lines)} of {self.settings.input_jsonl_fpath})"
-            ]
-        if fewer:
-            raise self._mismatch(fewer)
+        problems = records.fewer_repeats(old, found)
+        if problems := problems or records.cannot_grow(old, self.settings, found):
+            raise self._mismatch(problems)
         return record
 
-    def _compare_inputs(self, record: Record) -> None:
-        """Without a record, as after NeMo Gym's collector, the rows to run must be the same."""
+    def _recognized(self, say: Listener) -> Record:
+        """Describe a run of NeMo Gym's collector, which has no record, by its rows."""
         inputs = self.files.inputs
-        if inputs.exists() and records.sha256_of(inputs) != record.materialized.sha256:
-            raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
+        if not inputs.exists():
+            return records.new_record(self.settings, self._materialized(say))
+        begun = fingerprint_of(inputs)
+        # until NeMo Gym 0.5, rows with an agent of their own kept it
+        for keeps in (False, True) if self.settings.agent_name else (False,):
+            rows = Fingerprint()
+            found = self._materialize(self._recipe(keeps_own_agents=keeps), cast("BinaryIO", rows))
+            if rows.value == begun:
+                found.sha256 = records.sha256_of(inputs)
+                return records.new_record(self.settings, found, keeps_own_agents=keeps)
+        raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
 
     def _repair(self, say: Listener) -> None:
         if message := self.journal.repair():
@@ -230,3 +250,20 @@ class _Preparation:
             + "\n  what to do: resume with what it was collected with, start anew with"
             " --overwrite, or give another output_jsonl_fpath"
         )
+
+
+def _warnings(recipe: Recipe, found: Materialized) -> Iterator[str]:
+    """Say which rows go elsewhere than they ask for, and which names are of no row."""
+    if found.overridden:
+        moved = [
+            f"{own} → {agent} ({counted_noun(count, 'row')})"
+            for (own, agent), count in sorted(found.overridden.items())
+        ]
+        more = f" and {len(moved) - SHOWN_AGENTS} more" if len(moved) > SHOWN_AGENTS else ""
+        setting = "agent_map" if recipe.routing.agent_map else "agent_name"
+        yield (
+            f"warning: {setting} overrides the agent_ref of rows: "
+            f"{', '.join(moved[:SHOWN_AGENTS])}{more}"
+        )
+    for setting, names in unused_names(recipe, found).items():
+        yield f"warning: {setting} has names that no row has: {', '.join(names)}"

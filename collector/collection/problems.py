@@ -68,3 +68,12 @@ def _ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
             first = number
         last = number
     yield first, last
+
+
+class UnusableRowError(ValueError):
+    """An input row that cannot be run; the text says why, the hint what to do."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        """Keep the hint beside the reason."""
+        super().__init__(reason)
+        self.hint = hint

@@ -14,12 +14,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
 from collector.collection.materialize import Materialized
+from collector.collection.problems import listed
+from collector.collection.routing import DEFAULT
 from collector.collection.settings import CollectSettings
 from collector.drafts import Drafts
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
-FIXED = ("agent_name", "num_repeats_add_seed", "responses_create_params", "shard")
+FIXED = (
+    *("agent_name", "agent_map", "fan_out"),
+    *("environment_routing_mode", "environment_server_name", "environment_server_routes"),
+    *("num_repeats_add_seed", "responses_create_params", "shard"),
+)
 
 
 class _Part(BaseModel):
@@ -34,15 +40,25 @@ class FileRecord(_Part):
 
 
 class RecordedSettings(_Part):
-    """The settings that decide what is run."""
+    """The settings that decide what is run, and what counts in the end."""
 
     agent_name: str | None
+    agent_map: dict[str, str] = {}
+    fan_out: dict[str, list[str]] = {}
+    environment_routing_mode: str = "agent"
+    environment_server_name: str | None = None
+    environment_server_routes: dict[str, str] = {}
+    keeps_own_agents: bool = True
+    """Whether agent_name is only for rows without an agent: so it was in runs that say nothing."""
     limit: int | None
     num_repeats: int | dict[str, int]
     num_repeats_add_seed: bool
+    interleave_repeats: bool = False
     responses_create_params: dict[str, Any]
     prompt_config: FileRecord | None
     shard: tuple[int, int] | None = None
+    count_failure_classes_as_zero: list[str] = []
+    count_missing_rollouts_as_zero: bool = False
 
 
 class MaterializedRecord(_Part):
@@ -85,7 +101,9 @@ class Record(_Part):
         session.completed_rollout_count = completed
 
 
-def new_record(settings: CollectSettings, found: Materialized) -> Record:
+def new_record(
+    settings: CollectSettings, found: Materialized, *, keeps_own_agents: bool = False
+) -> Record:
     """Describe a run that is about to begin."""
     return Record(
         versions={
@@ -94,7 +112,7 @@ def new_record(settings: CollectSettings, found: Materialized) -> Record:
             **{package: version(package) for package in PACKAGES},
         },
         input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=found.input_sha256),
-        settings=recorded(settings),
+        settings=recorded(settings, keeps_own_agents=keeps_own_agents),
         materialized=MaterializedRecord(
             sha256=found.sha256,
             task_count=found.task_count,
@@ -104,11 +122,20 @@ def new_record(settings: CollectSettings, found: Materialized) -> Record:
     )
 
 
-def recorded(settings: CollectSettings) -> RecordedSettings:
-    """Return the settings that decide what is run."""
+def recorded(settings: CollectSettings, *, keeps_own_agents: bool = False) -> RecordedSettings:
+    """Return the settings that decide what is run, and what counts in the end."""
     prompt = settings.prompt_config
     return RecordedSettings(
         agent_name=settings.agent_name,
+        agent_map=settings.agent_map,
+        fan_out=settings.fan_out,
+        environment_routing_mode=settings.environment_routing_mode,
+        environment_server_name=settings.environment_server_name,
+        environment_server_routes=settings.environment_server_routes,
+        keeps_own_agents=keeps_own_agents,
+        interleave_repeats=settings.interleave_repeats,
+        count_failure_classes_as_zero=list(settings.count_failure_classes_as_zero),
+        count_missing_rollouts_as_zero=settings.count_missing_rollouts_as_zero,
         limit=settings.limit or None,
         num_repeats=1 if settings.num_repeats is None else settings.num_repeats,
         num_repeats_add_seed=settings.num_repeats_add_seed,
@@ -143,10 +170,11 @@ def save_record(path: Path, record: Record, drafts: Drafts) -> None:
 def differences(old: Record, settings: CollectSettings) -> list[str]:
     """Say what no longer matches the run; more repeats or a higher limit only add to it."""
     new = recorded(settings)
+    same = ("agent_name", "agent_map") if _agent_map(old.settings) == _agent_map(new) else ()
     found = [
         f"{name}: it was {getattr(old.settings, name)!r}, now {getattr(new, name)!r}"
         for name in FIXED
-        if getattr(old.settings, name) != getattr(new, name)
+        if name not in same and getattr(old.settings, name) != getattr(new, name)
     ]
     if _content(old.settings.prompt_config) != _content(new.prompt_config):
         found.append(
@@ -174,6 +202,26 @@ def fewer_repeats(old: Record, found: Materialized) -> list[str]:
     ]
 
 
+def cannot_grow(old: Record, settings: CollectSettings, found: Materialized) -> list[str]:
+    """Say why more repeats would give rollouts that are there to other rows or agents."""
+    if found.repeats == old.materialized.repeats:
+        return []
+    if settings.fan_out:
+        return ["num_repeats: it cannot grow, because with fan_out the agents share the indices"]
+    if found.mixed_lines:
+        return [
+            "num_repeats: it cannot grow, because different rows share a task index of their"
+            f" own (line {listed(found.mixed_lines)} of {settings.input_jsonl_fpath})"
+        ]
+    return []
+
+
+def count_as(record: Record, settings: CollectSettings) -> None:
+    """Note what this session counts as zero: it may differ from session to session."""
+    record.settings.count_failure_classes_as_zero = list(settings.count_failure_classes_as_zero)
+    record.settings.count_missing_rollouts_as_zero = settings.count_missing_rollouts_as_zero
+
+
 def sha256_of(path: Path) -> str:
     """Return the hash of a file's content."""
     try:
@@ -181,6 +229,11 @@ def sha256_of(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _agent_map(settings: RecordedSettings) -> dict[str, str]:
+    default = {DEFAULT: settings.agent_name} if settings.agent_name else {}
+    return {**settings.agent_map, **default}
 
 
 def _text(path: Path) -> str:

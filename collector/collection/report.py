@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,17 @@ def as_data(result: Collected) -> dict[str, Any]:
         "refused_rollout_count": result.terminal_count,
         "spent_rollout_count": result.spent_count,
         "unkept_rollout_count": result.unkept_count,
+        "masked_rollout_count": _masked(result.tallies).total(),
+        "masked_rollouts": dict(_masked(result.tallies)),
         "failed_attempts": dict(result.failures),
         "seconds": round(result.seconds, 3),
         "agents": [
-            {"agent_name": name, "rollout_count": tally.count, "reward_mean": tally.mean}
+            {
+                "agent_name": name,
+                "rollout_count": tally.count,
+                "masked_rollout_count": tally.masked.total(),
+                "reward_mean": tally.mean,
+            }
             for name, tally in sorted(result.tallies.items())
         ],
         "rollouts": str(result.files.rollouts),
@@ -45,6 +53,7 @@ def as_data(result: Collected) -> dict[str, Any]:
         "record": str(result.files.record),
         "aggregate_metrics": str(aggregated.path) if aggregated else None,
         "key_metrics": aggregated.key_metrics if aggregated else None,
+        "counted_as_zero": dict(aggregated.zero_counts) if aggregated else {},
         "error": str(result.error) if result.error else None,
         "aggregation_error": str(result.aggregation_error) if result.aggregation_error else None,
     }
@@ -68,6 +77,7 @@ def aggregated_as_data(result: Aggregated) -> dict[str, Any]:
         "aggregate_metrics": str(result.path),
         "rollout_count": result.rollout_count,
         "key_metrics": result.key_metrics,
+        "counted_as_zero": dict(result.zero_counts),
         "merged": [str(path) for path in result.merged],
     }
 
@@ -82,6 +92,9 @@ def _counts(result: Collected) -> Iterator[str]:
         yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
     if result.unkept_count:
         yield f"             {result.unkept_count:,} rollouts were not kept, as their agents asked"
+    if masked := _masked(result.tallies):
+        noun = counted_noun(masked.total(), "rollout")
+        yield f"Masked       {noun}, left out of every statistic: {counted(masked)}"
     yield from _agents(result.tallies, is_provisional=result.missing_count > 0)
     if result.aggregated:
         yield from _key_metrics(result.aggregated)
@@ -98,11 +111,20 @@ def _agents(tallies: dict[str, Tally], *, is_provisional: bool) -> Iterator[str]
         yield f"  {printable(name):{width}}  {tally.count:8,}  {mean:>11}{note}"
 
 
+def _masked(tallies: dict[str, Tally]) -> Counter[str]:
+    return sum((tally.masked for tally in tallies.values()), Counter())
+
+
 def _key_metrics(result: Aggregated) -> Iterator[str]:
+    zeros = ""
+    if result.zero_counts:
+        zeros = f" and {result.zero_counts.total():,} zeros"
+        counts = " and ".join(f"{n:,} {why}" for why, n in sorted(result.zero_counts.items()))
+        yield f"  counted with a reward of 0: {counts}; the figures without are in the file too"
     for name, metrics in sorted(result.key_metrics.items()):
         yield ""
         yield (
-            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts:"
+            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts{zeros}:"
             if len(result.key_metrics) == 1
             else f"  {printable(name)} reports:"
         )
@@ -130,7 +152,9 @@ def _files(result: Collected) -> Iterator[str]:
 def _next_step(result: Collected) -> Iterator[str]:
     yield ""
     if result.missing_count:
-        if result.missing_count > result.terminal_count + result.spent_count:
+        if result.is_out_of_time:
+            yield f"Out of time: {counted_noun(result.open_count, 'rollout')} left to run."
+        if result.open_count > 0:
             yield "To go on, give the same command again with --resume."
         if result.spent_count:
             yield (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from collector.collection.episodes import ROLLOUT_ID, episode_body
 from collector.collection.keys import ROLLOUT, TASK, Key, key_of
+from collector.collection.routing import AGENT, SERVER, SOURCE, target_of, taskset_of
 from collector.jsonl import dump, parse_object
 
 Row = dict[str, Any]
-AGENT = "agent_ref"
 ATTEMPT = "_ng_attempt_index"
-CARRIED = (TASK, ROLLOUT, AGENT, "skills_ref", "_ng_rollout_id", ATTEMPT)
+CARRIED = (TASK, ROLLOUT, AGENT, SOURCE, "skills_ref", ATTEMPT, ROLLOUT_ID, SERVER)
 ABSENT = object()
 
 
@@ -21,16 +22,21 @@ class Request:
 
     key: Key
     agent: str
+    """The server that runs it: an agent, or an environment server."""
     stamps: Row
     """The fields of the row that its answer gets."""
     attempt: int
     """How many attempts failed before."""
     line: bytes
     """The row as it was materialized."""
+    is_episode: bool = False
+    """Whether it is a task of a taskset, which is asked for and answered in its own way."""
 
     @property
     def body(self) -> bytes:
         """Return what is sent; a retried row carries its attempt number."""
+        if self.is_episode:
+            return episode_body(parse_object(self.line), self.key, self.attempt)
         if ATTEMPT not in self.stamps:
             return self.line
         return stamped(self.line, parse_object(self.line), {ATTEMPT: self.stamps[ATTEMPT]})
@@ -44,12 +50,17 @@ def request_of(line: bytes, *, attempt: int = 0) -> Request:
     """Read a materialized row; raise ValueError if it cannot be run."""
     row = parse_object(line)
     key = key_of(row)
-    reference = row.get(AGENT)
-    name = reference.get("name") if isinstance(reference, dict) else None
-    if not isinstance(name, str) or not name:
+    name = target_of(row)
+    if name is None:
         raise ValueError("no agent_ref with a name")
-    stamps = {field: row[field] for field in CARRIED if field in row}
-    request = Request(key=key, agent=name, stamps=stamps, attempt=attempt, line=line)
+    request = Request(
+        key=key,
+        agent=name,
+        stamps={field: row[field] for field in CARRIED if field in row},
+        attempt=attempt,
+        line=line,
+        is_episode=taskset_of(row) is not None,
+    )
     return _numbered(request, attempt) if attempt else request
 
 

@@ -20,7 +20,7 @@ Item = tuple[Key, bytes]
 
 @contextlib.contextmanager
 def sorted_lines(
-    items: Iterable[Item], folder: Path, *, chunk_bytes: int = CHUNK_BYTES
+    items: Iterable[Item], folder: Path | None, *, chunk_bytes: int = CHUNK_BYTES
 ) -> Iterator[Iterator[Item]]:
     """Give the items in the order of their keys; what does not fit waits in the folder."""
     with contextlib.ExitStack() as files:
@@ -41,7 +41,7 @@ def _key(item: Item) -> Key:
     return item[0]
 
 
-def _spilled(items: list[Item], files: contextlib.ExitStack, folder: Path) -> Iterator[Item]:
+def _spilled(items: list[Item], files: contextlib.ExitStack, folder: Path | None) -> Iterator[Item]:
     items.sort(key=_key)
     try:
         file = files.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 - the stack closes it
@@ -50,7 +50,9 @@ def _spilled(items: list[Item], files: contextlib.ExitStack, folder: Path) -> It
             file.write(line)
         file.seek(0)
     except OSError as error:
-        raise FileError(f"cannot sort in {folder}: {error.strerror}") from error
+        raise FileError(
+            f"cannot sort in {folder or tempfile.gettempdir()}: {error.strerror}"
+        ) from error
     return _read_back(file)
 
 

@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from collector.collection.failure_kinds import is_named, is_terminal
 from collector.collection.keys import Key, Keys
-from collector.collection.outcomes import FAILURE_TERMINAL
+from collector.collection.outcomes import ELAPSED
 from collector.collection.problems import LineProblems, listed
-from collector.collection.requests import AGENT, Request, request_of
+from collector.collection.requests import Request, request_of
+from collector.collection.routing import label_of
 from collector.collection.rows import Listener, keyed_rows, numbered_lines
 from collector.errors import FileError, InvariantError
 
 Row = dict[str, Any]
 HINT = "correct or remove them, then resume"
+UNEXPLAINED = "no reason given"
 
 
 @dataclass
@@ -27,6 +30,8 @@ class Tally:
     """Rollouts and rewards of one agent so far."""
 
     count: int = 0
+    masked: Counter[str] = field(default_factory=Counter)
+    """Rollouts that the environment masks, by why: they ran, and measure nothing."""
     reward_count: int = 0
     reward_sum: float = 0.0
 
@@ -39,6 +44,10 @@ class Tally:
     def add(self, row: Row) -> None:
         """Count a rollout."""
         self.count += 1
+        if row.get("mask_sample"):
+            kind = row.get("failure_kind")
+            self.masked[str(kind) if is_named(kind) else UNEXPLAINED] += 1
+            return
         reward = row.get("reward")
         if isinstance(reward, (int, float)) and abs(reward) <= sys.float_info.max:
             self.reward_count += 1
@@ -53,6 +62,8 @@ class State:
     attempts: Counter[Key] = field(default_factory=Counter)
     terminal: set[Key] = field(default_factory=set)
     tallies: dict[str, Tally] = field(default_factory=dict)
+    seconds: dict[Key, float] = field(default_factory=dict)
+    """The longest failed attempt of rollouts that are to be run longest first."""
 
     def tally(self, agent: str) -> Tally:
         """Return the counts of an agent."""
@@ -111,7 +122,17 @@ def read_inputs(path: Path, listener: Listener) -> Expected:
     return Expected(digest.hexdigest(), keys, counts)
 
 
-def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Listener) -> State:
+@dataclass(frozen=True)
+class Reading:
+    """How failures of earlier sessions are taken."""
+
+    retry_timeouts: bool = False
+    longest_first: bool = False
+
+
+def read_state(
+    rollouts: Path, failures: Path, expected: Expected, listener: Listener, reading: Reading
+) -> State:
     """Read what was collected, or name every line that cannot be used."""
     state = State()
     repeated: list[int] = []
@@ -121,9 +142,7 @@ def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Lis
             unknown.append(number)
         elif not state.done.add(key):
             repeated.append(number)
-        reference = row.get(AGENT)
-        name = reference.get("name") if isinstance(reference, dict) else None
-        state.tally(str(name)).add(row)
+        state.tally(str(label_of(row))).add(row)
     for numbers, what in (
         (repeated, "repeat a rollout that is there already"),
         (unknown, "are of rollouts that the materialized inputs do not ask for"),
@@ -135,23 +154,62 @@ def read_state(rollouts: Path, failures: Path, expected: Expected, listener: Lis
             )
     if failures.exists():
         for _, key, row, _ in keyed_rows(failures, hint=HINT, listener=listener):
-            state.note_failure(key, is_terminal=bool(row.get(FAILURE_TERMINAL)))
+            terminal = is_terminal(row, retry_timeouts=reading.retry_timeouts)
+            state.note_failure(key, is_terminal=terminal)
+            if reading.longest_first and (seconds := _seconds(row)):
+                state.seconds[key] = max(seconds, state.seconds.get(key, 0.0))
     return state
 
 
 def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
-    """Return the rollouts that are still to be run, one at a time, in the order of the file."""
+    """Return the rollouts that are still to be run, one at a time, in the order of the file.
+
+    Those whose earlier attempts took longest come first, if the state knows how long.
+    """
+    if state.seconds:
+        yield from _known_requests(inputs, state, max_attempts)
     for number, line in numbered_lines(inputs):
-        text = line.strip()
-        if not text:
-            continue
-        try:
-            request = request_of(text)
-        except ValueError as error:
-            raise FileError(f"{inputs}:{number} was damaged while it was read: {error}") from error
-        if state.is_open(request.key, max_attempts):
-            attempt = state.attempts.get(request.key, 0)
-            yield request_of(text, attempt=attempt) if attempt else request
+        request = _open_request(line, state, max_attempts, f"{inputs}:{number}")
+        if request and request.key not in state.seconds:
+            yield request
+
+
+def _known_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
+    places: list[tuple[float, int]] = []
+    offset = 0
+    for number, line in numbered_lines(inputs):
+        request = _open_request(line, state, max_attempts, f"{inputs}:{number}")
+        if request and request.key in state.seconds:
+            places.append((-state.seconds[request.key], offset))
+        offset += len(line)
+    with inputs.open("rb") as file:
+        for _, place in sorted(places):
+            file.seek(place)
+            request = _open_request(file.readline(), state, max_attempts, str(inputs))
+            if request:
+                yield request
+
+
+def _open_request(line: bytes, state: State, max_attempts: int, where: str) -> Request | None:
+    text = line.strip()
+    if not text:
+        return None
+    try:
+        request = request_of(text)
+    except ValueError as error:
+        raise FileError(f"{where} was damaged while it was read: {error}") from error
+    if not state.is_open(request.key, max_attempts):
+        return None
+    attempt = state.attempts.get(request.key, 0)
+    return request_of(text, attempt=attempt) if attempt else request
+
+
+def _seconds(row: Row) -> float | None:
+    """Return how long a failed attempt took, if its row says so."""
+    response = row.get("response")
+    metadata = response.get("metadata") if isinstance(response, dict) else None
+    told = [row.get(ELAPSED), metadata.get(ELAPSED) if isinstance(metadata, dict) else None]
+    return next((float(value) for value in told if isinstance(value, (int, float))), None)
 
 
 def _shown(key: Key) -> str:

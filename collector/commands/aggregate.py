@@ -9,6 +9,7 @@ import typer
 
 from collector.commands.common import (
     CONNECTION_OVERRIDES,
+    UNUSED_OVERRIDES,
     AgentUrls,
     HeadHost,
     HeadPort,
@@ -17,6 +18,7 @@ from collector.commands.common import (
     print_json,
     print_text,
 )
+from collector.commands.counting import COUNTING_OVERRIDES, CountFailures, CountMissing
 from collector.overrides import Override
 
 OVERRIDES = {
@@ -25,6 +27,8 @@ OVERRIDES = {
     "merge_shards": Override("--merge-shards", is_switch=True, off="--no-merge-shards"),
     "overwrite": Override("--overwrite", is_switch=True),
     **CONNECTION_OVERRIDES,
+    **COUNTING_OVERRIDES,
+    **UNUSED_OVERRIDES,
 }
 
 
@@ -47,6 +51,8 @@ def aggregate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an earlier merged file.")
     ] = False,
+    count_failure_classes_as_zero: CountFailures = None,
+    count_missing_rollouts_as_zero: CountMissing = False,
     agent_url: AgentUrls = None,
     head_host: HeadHost = "127.0.0.1",
     head_port: HeadPort = 11000,
@@ -66,14 +72,16 @@ def aggregate(
 
     from collector.checking import checked
     from collector.collection import report
-    from collector.collection.aggregate import aggregate_shards
     from collector.collection.settings import AggregateSettings
+    from collector.collection.shards import aggregate_shards
 
     given: dict[str, Any] = {
         "input_glob": input_glob,
         "output_jsonl_fpath": output_jsonl_fpath,
         "merge_shards": merge_shards,
         "overwrite": overwrite,
+        "count_failure_classes_as_zero": count_failure_classes_as_zero or (),
+        "count_missing_rollouts_as_zero": count_missing_rollouts_as_zero,
         "agent_urls": parsed_urls(agent_url or []),
         "head_host": head_host,
         "head_port": head_port,

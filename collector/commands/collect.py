@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from collector.commands import collect_options as options
+from collector.commands.collect_options import OVERRIDES, SERVE_OVERRIDES
+from collector.commands.collect_served import Served, collect_here, collect_served, found
 from collector.commands.common import (
-    CONNECTION_OVERRIDES,
     AgentUrls,
     Configs,
     HeadHost,
     HeadPort,
+    Json,
     RequestTimeout,
     Set,
     parsed,
@@ -20,131 +22,65 @@ from collector.commands.common import (
     print_json,
     print_text,
 )
-from collector.commands.uploads import UPLOAD_OVERRIDES, Trackers, ready_trackers, say
+from collector.commands.counting import CountFailures, CountMissing
+from collector.commands.uploads import Trackers, ready_trackers, say
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
-from collector.overrides import ANY, Override
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
     from collector.uploading.content import Upload
 
-OVERRIDES = {
-    "agent_name": Override("--agent-name"),
-    "input_jsonl_fpath": Override("--input-jsonl-fpath"),
-    "output_jsonl_fpath": Override("--output-jsonl-fpath"),
-    "limit": Override("--limit"),
-    "shard": Override("--shard"),
-    "num_repeats": Override("--num-repeats", is_map=True),
-    "num_repeats_add_seed": Override("--num-repeats-add-seed", is_switch=True),
-    "num_samples_in_parallel": Override("--num-samples-in-parallel"),
-    "responses_create_params": Override("--responses-create-params", is_map=True),
-    "prompt_config": Override("--prompt-config"),
-    "resume_from_cache": Override("--resume-from-cache", is_switch=True),
-    "overwrite": Override("--overwrite", is_switch=True),
-    "disable_aggregation": Override("--disable-aggregation", is_switch=True),
-    "max_attempts": Override("--max-attempts"),
-    "grace_period": Override("--grace-period"),
-    **CONNECTION_OVERRIDES,
-    **UPLOAD_OVERRIDES,
-}
-SERVE_OVERRIDES = {
-    **OVERRIDES,
-    "config_paths": Override("--config", is_list=True),
-    "split": Override("--split"),
-    ANY: Override("--set"),
-}
+__all__ = ["OVERRIDES", "SERVE_OVERRIDES", "collect"]
 
 
 def collect(
     *,
-    agent_name: Annotated[
-        str | None,
-        typer.Option("--agent-name", "-a", help="The agent for rows that name none."),
-    ] = None,
-    input_jsonl_fpath: Annotated[
-        Path | None,
-        typer.Option(
-            "--input-jsonl-fpath",
-            "--input",
-            "-i",
-            readable=False,
-            help="The task file; not needed with --serve.",
-        ),
-    ] = None,
-    output_jsonl_fpath: Annotated[
-        Path, typer.Option("--output-jsonl-fpath", "--output", "-o", help="The rollouts file.")
-    ],
-    serve: Annotated[
-        bool, typer.Option("--serve", help="Start the servers of --config, and stop them after.")
-    ] = False,
+    agent_name: options.AgentName = None,
+    agent_map: options.AgentMap = None,
+    fan_out: options.FanOut = None,
+    input_jsonl_fpath: options.Input = None,
+    output_jsonl_fpath: options.Output,
+    serve: options.Serve = False,
     config: Configs = None,
     settings: Set = None,
-    split: Annotated[
-        str | None,
-        typer.Option(
-            help="Which datasets of the configs to collect, with --serve.  [default: train]"
-        ),
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="K/N", help="Collect only part K of N; spotter aggregate joins them."),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(help="Take only the first lines of the input; 0 takes all.")
-    ] = None,
-    num_repeats: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--num-repeats",
-            "-n",
-            help="Rollouts a task: a number, or {agent: number, _default: number}.  [default: 1]",
-        ),
-    ] = None,
-    num_repeats_add_seed: Annotated[
-        bool,
-        typer.Option("--num-repeats-add-seed", help="Send the rollout index as vLLM's seed."),
-    ] = False,
-    num_samples_in_parallel: Annotated[
-        int,
-        typer.Option("--num-samples-in-parallel", "--parallel", "-p", help="Rollouts at once."),
-    ] = 64,
-    responses_create_params: Annotated[
-        list[str] | None,
-        typer.Option(help="Settings for the model, like '{temperature: 0.7}'; may be repeated."),
-    ] = None,
-    prompt_config: Annotated[
-        Path | None,
-        typer.Option(readable=False, help="A YAML file with a user and perhaps a system template."),
-    ] = None,
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", "--resume-from-cache", help="Go on with an unfinished run."),
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove an earlier run and start anew.")
-    ] = False,
-    disable_aggregation: Annotated[
-        bool,
-        typer.Option("--disable-aggregation", help="Do not ask the agents for their own metrics."),
-    ] = False,
-    max_attempts: Annotated[
-        int, typer.Option(help="Attempts a rollout gets in all, also over several sessions.")
-    ] = 3,
+    split: options.Split = None,
+    reuse_existing_data_preparation: options.Reuse = False,
+    shard: options.Shard = None,
+    limit: options.Limit = None,
+    num_repeats: options.NumRepeats = None,
+    num_repeats_add_seed: options.AddSeed = False,
+    interleave_repeats: options.Interleave = False,
+    num_samples_in_parallel: options.Parallel = 64,
+    responses_create_params: options.Params = None,
+    prompt_config: options.PromptConfig = None,
+    environment_server_routes: options.EnvironmentServerRoutes = None,
+    environment_routing_mode: options.EnvironmentRoutingMode = "agent",
+    environment_server_name: options.EnvironmentServerName = None,
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
+    disable_aggregation: options.NoAggregation = False,
+    count_failure_classes_as_zero: CountFailures = None,
+    count_missing_rollouts_as_zero: CountMissing = False,
+    max_attempts: options.MaxAttempts = 3,
+    retry_terminal_timeouts: options.RetryTimeouts = False,
+    dispatch_longest_first: options.LongestFirst = False,
+    dispatch_budget_s: options.DispatchBudget = None,
+    drain_margin_s: options.DrainMargin = None,
+    require_complete: options.RequireComplete = False,
     agent_url: AgentUrls = None,
     head_host: HeadHost = "127.0.0.1",
     head_port: HeadPort = 11000,
     request_timeout: RequestTimeout = 3600.0,
-    grace_period: Annotated[
-        float, typer.Option(help="Seconds that rollouts in flight get when you stop.")
-    ] = 30.0,
+    grace_period: options.GracePeriod = 30.0,
     upload: Trackers = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Ask agent servers for repeated rollouts, and write what they answer.
 
     Writes <output>.jsonl line by line, and beside it the materialized inputs, failed attempts, a
-    record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end.
+    record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end,
+    unless nothing but --dispatch-budget-s left them out.
 
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4
@@ -159,12 +95,21 @@ def collect(
     """
     given: dict[str, Any] = {
         "agent_name": agent_name,
+        "agent_map": parsed("agent_map", agent_map or []) or {},
+        "fan_out": parsed("fan_out", fan_out or []) or {},
+        "environment_server_routes": parsed(
+            "environment_server_routes", environment_server_routes or []
+        )
+        or {},
+        "environment_routing_mode": environment_routing_mode,
+        "environment_server_name": environment_server_name,
         "input_jsonl_fpath": input_jsonl_fpath,
         "output_jsonl_fpath": output_jsonl_fpath,
         "limit": limit,
         "shard": shard.split("/") if shard else None,
         "num_repeats": parsed("num_repeats", num_repeats or []),
         "num_repeats_add_seed": num_repeats_add_seed,
+        "interleave_repeats": interleave_repeats,
         "num_samples_in_parallel": num_samples_in_parallel,
         "responses_create_params": parsed("responses_create_params", responses_create_params or [])
         or {},
@@ -172,7 +117,14 @@ def collect(
         "resume_from_cache": resume,
         "overwrite": overwrite,
         "disable_aggregation": disable_aggregation,
+        "count_failure_classes_as_zero": count_failure_classes_as_zero or (),
+        "count_missing_rollouts_as_zero": count_missing_rollouts_as_zero,
         "max_attempts": max_attempts,
+        "retry_terminal_timeouts": retry_terminal_timeouts,
+        "dispatch_longest_first": dispatch_longest_first,
+        "dispatch_budget_s": dispatch_budget_s,
+        "drain_margin_s": drain_margin_s,
+        "require_complete": require_complete,
         "agent_urls": parsed_urls(agent_url or []),
         "head_host": head_host,
         "head_port": head_port,
@@ -180,54 +132,23 @@ def collect(
         "grace_period": grace_period,
     }
     trackers = ready_trackers(upload)
+    served = Served(
+        config or [], settings or [], split or "train", reuse=reuse_existing_data_preparation
+    )
     if serve:
-        result = _collect_served(given, config or [], settings or [], split or "train")
+        result = collect_served(given, served)
     elif input_jsonl_fpath is None:
         raise UsageError("which tasks? Name a task file with --input, or configs with --serve")
-    elif config or settings or split:
-        raise UsageError("--config, --set and --split are for --serve")
+    elif config or settings or split or reuse_existing_data_preparation:
+        raise UsageError(
+            "--config, --set, --split and --reuse-existing-data-preparation are for --serve"
+        )
     else:
-        result = _collect({**given, "input_jsonl_fpath": _found(input_jsonl_fpath)})
-    _tell(result, trackers, as_json=json)
+        result = collect_here({**given, "input_jsonl_fpath": found(input_jsonl_fpath)})
+    _tell(result, trackers, as_json=json, require_complete=require_complete)
 
 
-def _found(path: Path) -> Path:
-    """Return the task file as it was given, or the one of that name that comes with spotter."""
-    from collector.places import GYM_ROOT
-
-    packaged = GYM_ROOT / path
-    return packaged if not path.exists() and packaged.is_file() else path
-
-
-def _collect(given: dict[str, Any]) -> Collected:
-    from collector.checking import checked
-    from collector.collection.collect import collect as collect_run
-    from collector.collection.progress import CollectProgress
-    from collector.collection.settings import CollectSettings
-
-    return collect_run(checked(CollectSettings, given), CollectProgress())
-
-
-def _collect_served(
-    given: dict[str, Any], configs: list[str], settings: list[str], split: str
-) -> Collected:
-    from collector.artifacts import TASKS_SUFFIX, beside
-    from collector.servers.config import load_config, servers_of
-    from collector.servers.datasets import write_split
-    from collector.servers.serve import child_gym
-
-    servers = servers_of(load_config(configs, settings))
-    if given["input_jsonl_fpath"] is None:
-        tasks = beside(given["output_jsonl_fpath"].absolute(), TASKS_SUFFIX)
-        write_split(servers, split, tasks)
-        given = {**given, "input_jsonl_fpath": tasks}
-    else:
-        given = {**given, "input_jsonl_fpath": _found(given["input_jsonl_fpath"])}
-    with child_gym(configs, settings) as gym:
-        return _collect({**given, "head_host": gym.head_host, "head_port": gym.head_port})
-
-
-def _tell(result: Collected, trackers: list[str], *, as_json: bool) -> None:
+def _tell(result: Collected, trackers: list[str], *, as_json: bool, require_complete: bool) -> None:
     from collector.collection import report
 
     if not as_json:
@@ -240,7 +161,7 @@ def _tell(result: Collected, trackers: list[str], *, as_json: bool) -> None:
         print_text(told.text)
     if result.aggregation_error:
         say(f"warning: the rollouts are on disk, but not aggregated: {result.aggregation_error}")
-    problem = _problem(result)
+    problem = _problem(result, require_complete=require_complete)
     if problem and told.error:
         say(f"warning: {told.error}")
     error = problem or told.error
@@ -256,7 +177,7 @@ def _described(result: Collected) -> list[Upload]:
     return [collected_upload(result)]
 
 
-def _problem(result: Collected) -> Exception | None:
+def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
     """Return how the command is to end, if not well."""
     from collector.terminal import counted_noun
 
@@ -264,6 +185,9 @@ def _problem(result: Collected) -> Exception | None:
         return result.error
     if result.signal:
         return typer.Exit(128 + result.signal)
+    is_as_planned = result.is_out_of_time and result.missing_count == result.open_count
+    if is_as_planned and result.completed_count and not require_complete:
+        return None  # the next session goes on
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
         return ServerError(

@@ -47,11 +47,23 @@ HeadPort = Annotated[int, typer.Option(help="Port of the head server.")]
 RequestTimeout = Annotated[
     float, typer.Option(help="Seconds until a request is given up; rollouts may be long.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 CONFIG_OVERRIDES = {
     "config_paths": Override("--config", is_list=True),
     "head_server.host": Override("--head-host"),
     "head_server.port": Override("--head-port"),
     ANY: Override("--set"),
+}
+HEALTH = "Spotter's own findings are in the mart rollout_health"
+UNUSED_OVERRIDES = {
+    "disable_health_check": Override("", unused=HEALTH),
+    "health_check_workers": Override("", unused=HEALTH),
+    "health_check_ignored_checks": Override("", unused=HEALTH),
+    "verbose": Override("", unused="failures are always written down in full"),
+    "global_aiohttp_connector_limit": Override("", unused="num_samples_in_parallel is the limit"),
+    "global_aiohttp_connector_limit_per_host": Override(
+        "", unused="num_samples_in_parallel is the limit"
+    ),
 }
 CONNECTION_OVERRIDES = {
     "agent_url": Override("--agent-url"),

@@ -25,6 +25,7 @@ Trackers = Annotated[
 ]
 UPLOAD_OVERRIDES = {
     "upload": Override("--upload", is_list=True),
+    "upload_rollouts": Override("--upload=wandb", is_switch=True),
     "upload_rollouts_to_wandb": Override("--upload=wandb", is_switch=True),
 }
 

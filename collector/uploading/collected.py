@@ -21,6 +21,7 @@ COUNTS = (
     "refused_rollout_count",
     "spent_rollout_count",
     "unkept_rollout_count",
+    "masked_rollout_count",
     "seconds",
 )
 

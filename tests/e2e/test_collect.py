@@ -73,29 +73,73 @@ def test_the_whole_workflow(start_gym: GymFactory, workspace: Path, run: Profile
     assert tasks.exists()
 
 
+def test_settings_of_nemo_gym_that_mean_nothing_here_are_accepted(
+    start_gym: GymFactory, workspace: Path, run: Profiled
+) -> None:
+    gym = start_gym()
+    done = run_command(
+        *("ng_collect_rollouts", f"+agent_name={AGENT}", "+output_jsonl_fpath=out.jsonl"),
+        *(f"+input_jsonl_fpath={write_tasks(workspace, 2)}", f"+head_server.port={gym.port}"),
+        *("+max_resident_rollout_tasks=4", "+retain_results_in_memory=false", "+verbose=true"),
+        *("+health_check_workers=2", "+disable_health_check=true", "+interleave_repeats=true"),
+        *("+global_aiohttp_connector_limit=9", "+route_failures_to_sidecar=true"),
+        cwd=workspace,
+    )
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("note: without effect here: max_resident_rollout_tasks (")
+    assert "route_failures_to_sidecar (failures always go to the failures file)" in line
+    assert_whole(run, 2)
+    refused = run_command("spotter", "collect", "+rollout_collection_driver=a:b", cwd=workspace)
+    assert refused.returncode == 2
+    assert "collects in its own way" in refused.stderr
+
+
+def test_attempts_are_limited_by_the_environment_too(
+    start_gym: GymFactory, workspace: Path, run: Profiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", "2")
+    gym = start_gym()
+    tasks = write_tasks(workspace, [{"script": ["500"]}, {}])
+    assert collect(gym, tasks).returncode == 3
+    assert len(rows_of(run.failures)) == 2
+    assert collect(gym, tasks, "--resume", "--max-attempts=3").returncode == 3
+    assert len(rows_of(run.failures)) == 3
+    monkeypatch.setenv("NEMO_GYM_MAX_ROLLOUT_ATTEMPTS", "many")
+    assert collect(gym, tasks, "--resume").returncode == 2
+
+
 def test_json_for_scripts(start_gym: GymFactory, workspace: Path) -> None:
     done = collect(start_gym(), write_tasks(workspace, 2), "--json", "-n", "2")
     told = json.loads(done.stdout)
     assert told["status"] == "complete"
     assert told["completed_rollout_count"] == 4
-    assert told["agents"] == [{"agent_name": AGENT, "rollout_count": 4, "reward_mean": 0.5}]
+    assert told["agents"] == [
+        {
+            "agent_name": AGENT,
+            "rollout_count": 4,
+            "masked_rollout_count": 0,
+            "reward_mean": 0.5,
+        }
+    ]
     assert Path(told["rollouts"]).is_file()
 
 
 @pytest.mark.parametrize(
     ("script", "kind", "attempts", "is_terminal"),
     [
-        (["500"], "http_5xx", 2, False),
-        (["drop"], "connection", 2, False),
-        (["garbage"], "bad_response", 2, False),
-        (["malformed"], "bad_response", 2, False),
-        (["[]"], "bad_response", 2, False),
-        (["hang"], "timeout", 2, False),
-        (["422"], "http_4xx", 1, True),
-        (["404"], "http_4xx", 1, False),
+        (["500"], "agent_run_error", 2, False),
+        (["drop"], "transport_peer_drop", 2, False),
+        (["garbage"], "agent_request_failed", 2, False),
+        (["malformed"], "agent_run_error", 2, False),
+        (["[]"], "agent_run_error", 2, False),
+        (["hang"], "transport_timeout", 2, False),
+        (["503"], "agent_request_failed", 2, False),
+        (["422"], "agent_run_error", 1, True),
+        (["404"], "agent_run_error", 1, False),
         (['{"_ng_failure_class": "transient", "reward": 0.0}'], "transient", 1, False),
         (['{"_ng_failure_class": "skipped", "_ng_failure_terminal": true}'], "skipped", 1, True),
-        (['{"_ng_failure_class": true}'], "agent_failure", 1, False),
+        (['{"_ng_failure_class": true}'], "agent_run_error", 1, False),
     ],
     ids=lambda value: str(value)[:24],
 )
@@ -134,7 +178,10 @@ def test_a_passing_failure_is_tried_again(
     done = collect(gym, write_tasks(workspace, rows))
     assert done.returncode == 0
     assert_whole(run, 2)
-    assert [row["_ng_failure_class"] for row in rows_of(run.failures)] == ["http_5xx", "connection"]
+    assert [row["_ng_failure_class"] for row in rows_of(run.failures)] == [
+        "agent_run_error",
+        "transport_peer_drop",
+    ]
     first = [row for row in gym.stats()["bodies"] if row["_ng_task_index"] == 0]
     assert [row.get("_ng_attempt_index") for row in first] == [None, 1, 2]
     kept = {row["_ng_task_index"]: row for row in rows_of(run.rollouts)}
@@ -288,7 +335,9 @@ def test_secrets_appear_nowhere(start_gym: GymFactory, workspace: Path) -> None:
     assert "not aggregated" in done.stderr
     lost = collect(gym, write_tasks(workspace, rows[2:], "lost.jsonl"), *head, output="lost.jsonl")
     assert "is the input" in lost.stderr
-    lost = collect(gym, workspace / "lost.jsonl", *head, output="lost_out.jsonl")
+    lost = collect(
+        gym, workspace / "lost.jsonl", *head, "-a", "lost_agent", output="lost_out.jsonl"
+    )
     assert lost.returncode == 3
     assert "no host and port for agent lost_agent" in lost.stderr
     texts = [path.read_text(encoding="utf-8") for path in workspace.iterdir() if path.is_file()]
@@ -358,7 +407,8 @@ def test_two_agents_are_collected_together(
 ) -> None:
     gym = start_gym()
     tasks = write_tasks(workspace, [{}, {"agent_ref": {"name": "other_agent"}}])
-    done = collect(gym, tasks, f"--agent-url=other_agent={gym.url}/", gym.agent_url)
+    urls = (f"--agent-url=other_agent={gym.url}/", gym.agent_url)
+    done = collect(gym, tasks, *urls, "--agent-map={other_agent: other_agent}")
     assert done.returncode == 0
     assert {row["agent_ref"]["name"] for row in rows_of(run.rollouts)} == {AGENT, "other_agent"}
     metrics = json.loads(run.rollouts.with_name("out_aggregate_metrics.json").read_text())
@@ -396,7 +446,7 @@ def test_the_python_api_yields_results_as_they_arrive(start_gym: GymFactory) -> 
 
     assert sorted(asyncio.run(gather())) == [
         (0, True, None),
-        (1, False, "http_4xx"),
+        (1, False, "agent_run_error"),
         (2, False, None),
     ]
 

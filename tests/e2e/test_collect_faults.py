@@ -41,7 +41,12 @@ def test_a_fifth_of_all_requests_fails(
     assert done.returncode == 0, done.stderr
     assert_whole(run, 200)
     kinds = {row["_ng_failure_class"] for row in rows_of(run.failures)}
-    assert kinds == {"http_5xx", "connection", "bad_response", "timeout"}
+    assert kinds == {
+        "agent_run_error",
+        "agent_request_failed",
+        "transport_peer_drop",
+        "transport_timeout",
+    }
     assert run_profile("out.jsonl", cwd=workspace).returncode == 0
 
 

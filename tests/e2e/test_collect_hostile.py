@@ -137,7 +137,8 @@ def test_server_text_cannot_act_on_the_terminal(serve: Serve, workspace: Path) -
     done = run_against(port, write_tasks(workspace, 60), "--json")
     assert done.returncode == 3
     assert "\x1b" not in done.stdout + done.stderr
-    assert "pwned" in json.loads(done.stdout)["error"]
+    assert "pwned" not in json.loads(done.stdout)["error"]
+    assert "pwned" in (workspace / "out_failures.jsonl").read_text(encoding="utf-8")
 
 
 HEADS = {
@@ -362,3 +363,46 @@ def test_a_resume_with_nothing_left_to_try_says_what_helps(
     assert "Out of attempts: 1 rollout;" in done.stdout
     assert "Refused for good: 1 rollout;" in done.stdout
     assert "give the same command again" not in done.stdout
+
+
+def test_the_aggregation_follows_an_agent_that_moved(serve: Serve, workspace: Path) -> None:
+    """The head server is asked again in the end: the address of the start is no longer right."""
+    ports: dict[str, int] = {}
+    where = ["old"]
+
+    def head(_: str, __: bytes) -> Answer:
+        agent = {"x": {"host": "127.0.0.1", "port": ports[where[0]]}}
+        text = yaml.safe_dump({"a": {"responses_api_agents": agent}})
+        return 200, json.dumps(text).encode(), {}
+
+    def old(path: str, _: bytes) -> Answer:
+        if path == "/run":
+            where[0] = "new"
+            return 200, b'{"reward": 1}', {}
+        return (200 if path == "/" else 500), b"{}", {}
+
+    def new(path: str, _: bytes) -> Answer:
+        return 200, json.dumps({"key_metrics": {"asked": path}}).encode(), {}
+
+    ports |= {"old": serve(old), "new": serve(new)}
+    write_tasks(workspace, 1)
+    base = ("-a", "a", "-i", "tasks.jsonl", "-o", "out.jsonl", f"--head-port={serve(head)}")
+    done = run_command("spotter", "collect", *base, "--json", cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["key_metrics"] == {"a": {"asked": "/aggregate_metrics"}}
+
+
+@pytest.mark.parametrize("status", [404, 200], ids=["refused", "not an object"])
+def test_a_message_tells_which_request_failed_and_no_content(
+    serve: Serve, workspace: Path, run: Profiled, status: int
+) -> None:
+    port = serve(lambda path, _: (status if path == "/run" else 200, b'["confidential"]', {}))
+    done = run_against(port, write_tasks(workspace, [{"mine": "confidential"}]), "--max-attempts=1")
+    (row,) = rows_of(run.failures)
+    size = len(run.inputs.read_bytes()) - 1
+    reason = "HTTP 404" if status == 404 else "not a JSON object"
+    message = f"agent a, task 0, rollout 0, attempt 1: {reason} (request {size} bytes, answer 16"
+    assert message in row["_ng_failure_message"]
+    assert message in done.stderr
+    assert "confidential" not in done.stderr + row["_ng_failure_message"]
+    assert "confidential" in row["_ng_failure_response_body"]

@@ -80,6 +80,6 @@ def test_a_model_that_fails_is_a_failed_rollout_with_a_reason(
         )
     assert done.returncode == 3
     (failure,) = rows_of(workspace / "out_failures.jsonl")
-    assert failure["_ng_failure_class"] == "http_5xx"
-    assert "answered 401" in failure["_ng_failure_message"]
+    assert failure["_ng_failure_class"] == "agent_run_error"
+    assert "answered 401" in failure["_ng_failure_response_body"]
     assert "sk-wrong" not in json.dumps(failure)

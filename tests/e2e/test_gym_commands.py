@@ -45,8 +45,13 @@ def test_collecting_with_servers_of_its_own(workspace: Path) -> None:
     assert {row["agent_ref"]["name"] for row in rows} == {"arithmetic_simple_agent"}
     assert all("extracted_answer" in row for row in rows)
     assert run_profile("out.jsonl", cwd=workspace).returncode == 0
-    again = run_command(*command, "+resume_from_cache=true", cwd=workspace)
+    reused = ("+resume_from_cache=true", "+reuse_existing_data_preparation=true")
+    again = run_command(*command, *reused, cwd=workspace)
     assert again.returncode == 0, again.stderr
+    assert "out_tasks.jsonl as they are" in again.stderr
+    other = run_command(*command[:3], "+split=train", reused[1], cwd=workspace)
+    assert other.returncode == 2
+    assert "another split" in other.stderr
     assert "+split" not in again.stderr
     missing = run_command(*command[:3], "+split=benchmark", cwd=workspace)
     assert missing.returncode == 2

@@ -230,7 +230,7 @@ def test_a_collection_arrives_and_keeps_its_secrets(
         gym,
         write_tasks(offline, 3),
         *(f"{login}127.0.0.1:{gym.port}", "-n", "2", "--json"),
-        *("+upload_rollouts_to_wandb=true", "++upload=mlflow"),
+        *("+upload_rollouts=true", "++upload=mlflow"),
     )
     assert done.returncode == 0, done.stderr
     for found in tracked(done):
@@ -287,7 +287,7 @@ def test_an_upload_that_fails_loses_nothing(
     found = wandb_run(path)
     assert (found.is_failed, found.settings["status"]) == (True, "incomplete")
     assert found.figures["collect/missing_rollout_count"] == 1
-    assert found.figures["failed_attempts/http_4xx"] == 1
+    assert found.figures["failed_attempts/agent_run_error"] == 1
     assert "rollouts/out_failures.jsonl" in found.files
     again = run_profile("out.jsonl", "--allow-partial", "--json", "--upload=mlflow", cwd=offline)
     assert again.returncode == 3

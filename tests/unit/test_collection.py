@@ -14,7 +14,7 @@ from collector import values
 from collector.checking import checked
 from collector.collection.journal import Journal
 from collector.collection.keys import Keys
-from collector.collection.outcomes import Failure, of_reply
+from collector.collection.outcomes import Failure, Judge
 from collector.collection.requests import request_of, stamped
 from collector.collection.secrets import Redactor, is_secret_name
 from collector.collection.settings import CollectSettings
@@ -83,7 +83,7 @@ def test_what_is_no_secret_stays() -> None:
 )
 def test_a_hostile_message_is_cut_and_read_in_linear_time(text: str) -> None:
     reply = Reply(500, httpx.Headers(), text.encode())
-    outcome = of_reply(request_of(LINE), reply, Redactor())
+    outcome = Judge(Redactor()).of_reply(request_of(LINE), reply, seconds=1.0)
     assert isinstance(outcome, Failure)
     assert len(outcome.message) <= 4000
 

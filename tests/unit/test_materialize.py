@@ -10,15 +10,19 @@ from typing import Any
 import pytest
 
 from collector.checking import checked
+from collector.collection.head_config import HeadConfig
 from collector.collection.materialize import Materialized, Recipe, materialize
 from collector.collection.prompts import load_prompt
+from collector.collection.routing import Routing
 from collector.collection.settings import CollectSettings
+from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
 from tests.support import ROOT
 
 CASES = sorted((ROOT / "tests" / "fixtures" / "materialize").iterdir())
 OKAY = [case for case in CASES if not case.name.startswith("error_")]
 BROKEN = [case for case in CASES if case.name.startswith("error_")]
+AGENT: dict[str, Any] = {"responses_api_agents": {"simple_agent": {}}}
 PARAMS = '"responses_create_params":{}'
 
 
@@ -56,6 +60,36 @@ def test_golden_error(case: Path) -> None:
         assert word in str(error.value)
 
 
+def test_interleaved_repeats_are_sorted_also_when_they_do_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sorted_lines, "__kwdefaults__", {"chunk_bytes": 64})
+    text = "".join(f'{{"id":{number % 40},{PARAMS}}}\n' for number in range(50))
+    _, rows = run_text(
+        tmp_path, text, Recipe(agent_name="a", num_repeats=3, interleave_repeats=True)
+    )
+    keys = [(row["_ng_rollout_index"], row["_ng_task_index"]) for row in rows]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == 150
+
+
+def test_each_agent_of_a_fan_out_starts_from_the_row_as_it_is(tmp_path: Path) -> None:
+    own = '"agent_ref":{"name":"a","type":"x"}'
+    recipe = Recipe(routing=Routing(fan_out={"a": ["b", "a"]}))
+    _, rows = run_text(tmp_path, f"{{{PARAMS},{own}}}", recipe)
+    assert [row["agent_ref"] for row in rows] == [{"name": "b"}, {"name": "a", "type": "x"}]
+
+
+def test_a_task_source_gets_its_agent_last(tmp_path: Path) -> None:
+    source = tmp_path / "tasks.jsonl"
+    source.write_text(f'{{{PARAMS},"task_source":"s"}}\n', encoding="utf-8")
+    out = io.BytesIO()
+    materialize(source, Recipe(num_repeats={"s": 2}), out, agents=HeadConfig({"s": AGENT}, "h"))
+    rows = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [list(row)[-2:] for row in rows] == [["_ng_rollout_index", "agent_ref"]] * 2
+    assert rows[1]["agent_ref"] == {"name": "s"}
+
+
 def test_a_last_line_without_newline_belongs_to_the_same_task(tmp_path: Path) -> None:
     _, rows = run_text(tmp_path, f"{{{PARAMS}}}\n{{{PARAMS}}}")
     assert [(row["_ng_task_index"], row["_ng_rollout_index"]) for row in rows] == [(0, 0), (0, 1)]
@@ -73,11 +107,11 @@ def test_blank_lines_and_a_byte_order_mark_are_no_rows(tmp_path: Path) -> None:
         ("[1]", "not a JSON object"),
         (f'{{{PARAMS},"agent_ref":"a"}}', "no agent"),
         (f'{{{PARAMS},"agent_ref":{{"name":7}}}}', "no agent"),
-        ('{"responses_create_params":[]}', "no object"),
+        ('{"responses_create_params":[]}', "not an object"),
         ("{}", "no responses_create_params"),
-        (f'{{{PARAMS},"_ng_task_index":"x"}}', "no index"),
-        (f'{{{PARAMS},"_ng_task_index":true}}', "no index"),
-        (f'{{{PARAMS},"_ng_task_index":-1}}', "no index"),
+        (f'{{{PARAMS},"_ng_task_index":"x"}}', "not an index"),
+        (f'{{{PARAMS},"_ng_task_index":true}}', "not an index"),
+        (f'{{{PARAMS},"_ng_task_index":-1}}', "not an index"),
     ],
 )
 def test_every_bad_line_is_named(tmp_path: Path, line: str, reason: str) -> None:

@@ -11,6 +11,9 @@ KNOWN = {
     "merge": Override("--merge", is_switch=True, off="--no-merge"),
     "params": Override("--params", is_map=True),
     "head.port": Override("--head-port"),
+    "their_workers": Override("", unused="there are none"),
+    "their_memory": Override("", unused="nothing is kept"),
+    "their_driver": Override("", refused="it is code of theirs"),
 }
 
 
@@ -46,3 +49,23 @@ def test_overrides_become_flags(argument: str, flags: list[str]) -> None:
 def test_what_cannot_be_meant_is_refused(argument: str) -> None:
     with pytest.raises(UsageError):
         to_flags([argument], KNOWN)
+
+
+def test_what_means_nothing_here_is_accepted_with_one_line() -> None:
+    told: list[str] = []
+    given = ["+their_workers=8", "++path=a", "+their_memory={a: 1}", "--quick"]
+    assert to_flags(given, KNOWN, told.append) == ["--path", "a", "--quick"]
+    assert told == [
+        "note: without effect here: their_workers (there are none); their_memory (nothing is kept)"
+    ]
+
+
+def test_what_cannot_be_followed_is_refused_with_the_reason() -> None:
+    with pytest.raises(UsageError, match="it is code of theirs"):
+        to_flags(["+their_driver=a:b"], KNOWN)
+
+
+def test_what_is_not_followed_is_not_offered() -> None:
+    with pytest.raises(UsageError) as error:
+        to_flags(["+nope=1"], KNOWN)
+    assert "their_" not in str(error.value)

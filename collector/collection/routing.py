@@ -1,0 +1,175 @@
+"""Which servers run an input row: its own agent, another one, several, or an environment server."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from collector.collection.problems import UnusableRowError
+
+Row = dict[str, Any]
+Mode = Literal["agent", "legacy", "taskset"]
+AGENT = "agent_ref"
+SOURCE = "task_source"
+SERVER = "_ng_environment_server"
+DEFAULT = "_default"
+
+
+@dataclass(frozen=True)
+class Routing:
+    """The settings that decide who runs a row."""
+
+    agent_map: Mapping[str, str] = field(default_factory=dict)
+    fan_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    environment_mode: Mode = "agent"
+    environment_server: str | None = None
+    environment_routes: Mapping[str, str] = field(default_factory=dict)
+    keeps_own_agents: bool = False
+    """Whether `_default` is only for rows without an agent, as it was before NeMo Gym 0.6."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where one row goes."""
+
+    key: str | None
+    """What the row itself says: its agent, else its task source or taskset."""
+    targets: Sequence[str]
+    """The servers that run it, in order."""
+    server: str | None = None
+    """The environment server, if the row goes to one."""
+    is_late: bool = False
+    """Whether the agent is known only from the head server's config: it is stamped last."""
+
+
+class Agents(Protocol):
+    """What the head server's config knows of agents that rows do not name."""
+
+    def of_source(self, source: str) -> str | None:
+        """Return who runs the rows of a task source."""
+
+    def behind(self, server: str) -> str | None:
+        """Return the one agent behind an environment server."""
+
+
+class NoAgents:
+    """Knows no agent: there is no head server to ask."""
+
+    def of_source(self, _: str) -> None:
+        """Know nobody."""
+
+    def behind(self, _: str) -> None:
+        """Know nobody."""
+
+
+class Router:
+    """Routes the rows of one input, and remembers what it did."""
+
+    def __init__(self, routing: Routing, agents: Agents) -> None:
+        """Take the settings, and a way to ask for agents that rows do not name."""
+        self._routing = routing
+        self.agents = agents
+        self.keys: set[str] = set()
+        self.overridden: Counter[tuple[str, str]] = Counter()
+        """Rows by the agent they name and the one they are sent to instead."""
+
+    def route(self, row: Row) -> Route:
+        """Say who runs a row, and write another agent into it where one is asked for."""
+        route = self._environment_route(row) or self._agent_route(row)
+        if route.key is not None:
+            self.keys.add(route.key)
+        return route
+
+    def _environment_route(self, row: Row) -> Route | None:
+        routing = self._routing
+        if (taskset := taskset_of(row)) is not None:
+            server = routing.environment_routes.get(taskset)
+            if server is None:
+                raise UnusableRowError(
+                    f"no environment server for taskset {taskset}",
+                    f"give environment_server_routes={{{taskset}: SERVER}}",
+                )
+            return Route(taskset, (server,), server)
+        if routing.environment_mode == "agent":
+            return None
+        server = routing.environment_server
+        if routing.environment_mode == "taskset" or server is None:
+            raise UnusableRowError(
+                "not a row of a taskset (no task_id with a taskset, and task_input)",
+                "environment_routing_mode=taskset takes only those; leave it out to mix them",
+            )
+        return Route(_text(row, SOURCE) or server, (server,), server, is_late=True)
+
+    def _agent_route(self, row: Row) -> Route:
+        own, source = own_agent(row), _text(row, SOURCE)
+        key = own if own is not None else source
+        agent = self._mapped(row, own, source)
+        if key is not None and key in self._routing.fan_out:
+            return Route(key, self._routing.fan_out[key])
+        if agent is not None:
+            return Route(key, (agent,))
+        found = self.agents.of_source(source) if source is not None else None
+        if found is None:
+            raise UnusableRowError(
+                "no agent",
+                "give agent_name (--agent-name) or agent_map with a _default, or put an agent_ref"
+                " into the rows",
+            )
+        return Route(key, (found,), is_late=True)
+
+    def _mapped(self, row: Row, own: str | None, source: str | None) -> str | None:
+        table = self._routing.agent_map
+        named = [name for name in (own, source) if name is not None and name in table]
+        agent = table[named[0]] if named else table.get(DEFAULT)
+        if agent is None or (own is not None and self._routing.keeps_own_agents):
+            return own
+        if own is not None and own != agent:
+            self.overridden[own, agent] += 1
+        row[AGENT] = {"name": agent}
+        return agent
+
+
+def own_agent(row: Row) -> str | None:
+    """Return the agent that a row names; raise UnusableRowError if that is not a name."""
+    reference = row.get(AGENT)
+    if reference is None:
+        return None
+    name = reference.get("name") if isinstance(reference, dict) else reference
+    if name is None:
+        return None
+    if not isinstance(reference, dict) or not isinstance(name, str) or not name:
+        raise UnusableRowError("no agent: agent_ref is not an object with a name")
+    return name
+
+
+def taskset_of(row: Row) -> str | None:
+    """Return the taskset of a row that is a task of its own kind, else nothing."""
+    task = row.get("task_id")
+    if not isinstance(task, dict) or "task_input" not in row:
+        return None
+    taskset = task.get("taskset")
+    return taskset if isinstance(taskset, str) and taskset else None
+
+
+def target_of(row: Row) -> str | None:
+    """Return the server that ran or runs a row: its environment server, else its agent."""
+    return _text(row, SERVER) or agent_name_of(row)
+
+
+def label_of(row: Row) -> str | None:
+    """Return what a row is counted under: its agent, else its environment server."""
+    return agent_name_of(row) or _text(row, SERVER)
+
+
+def agent_name_of(row: Row) -> str | None:
+    """Return the agent that a materialized row or a rollout names, if any."""
+    reference = row.get(AGENT)
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) and name else None
+
+
+def _text(row: Row, name: str) -> str | None:
+    value = row.get(name)
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,85 @@
+"""What a row asks of its model: a filled prompt, settings for all rows, a seed a rollout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collector.collection.problems import UnusableRowError
+from collector.collection.prompts import Prompt
+
+Row = dict[str, Any]
+PARAMS = "responses_create_params"
+
+
+@dataclass(frozen=True)
+class RowParams:
+    """How a row's `responses_create_params` are filled."""
+
+    prompt: Prompt | None
+    overrides: Mapping[str, Any]
+    has_seed: bool
+
+    def fill_prompt(self, row: Row) -> None:
+        """Fill the prompt's templates from the row, before anything is added to it."""
+        if not self.prompt:
+            return
+        params = row.setdefault(PARAMS, {})
+        if not isinstance(params, dict):
+            raise UnusableRowError(f"{PARAMS} is not an object")
+        if params.get("input"):
+            raise UnusableRowError(
+                f"{PARAMS}.input is there already, and prompt_config would replace it",
+                "leave out prompt_config, or the input of these rows",
+            )
+        try:
+            params["input"] = self.prompt.messages(row)
+        except ValueError as error:
+            raise UnusableRowError(str(error)) from error
+
+    def set_overrides(self, row: Row) -> None:
+        """Merge the settings for all rows over the row's own."""
+        if not isinstance(row.get(PARAMS), dict):
+            raise UnusableRowError(
+                f"no {PARAMS}" if PARAMS not in row else f"{PARAMS} is not an object",
+                "agents need it: put it into the rows, or give a prompt_config",
+            )
+        row[PARAMS] |= self.overrides
+        if self.has_seed:
+            _extra_body(row)
+
+    def refuse_any(self) -> None:
+        """Refuse what cannot be done to a row of a taskset, whose parameters are its own."""
+        given = {
+            "prompt_config": self.prompt,
+            "responses_create_params": self.overrides,
+            "num_repeats_add_seed": self.has_seed,
+        }
+        if names := [name for name, value in given.items() if value]:
+            raise UnusableRowError(
+                f"a row of a taskset cannot take {', '.join(names)}", f"leave out {names[0]}"
+            )
+
+    def set_seed(self, row: Row, seed: int) -> None:
+        """Send a seed the way vLLM reads it, if one is wanted."""
+        if self.has_seed:
+            # json, not orjson: servers and NeMo Gym write it with a space after the colon
+            text = json.dumps(_extra_body(row) | {"seed": seed})
+            row[PARAMS].setdefault("metadata", {})["extra_body"] = text
+
+
+def _extra_body(row: Row) -> Row:
+    """Return the vLLM settings of a row, which travel as text."""
+    metadata = row[PARAMS].get("metadata", {})
+    text = metadata.get("extra_body", "{}") if isinstance(metadata, dict) else None
+    try:
+        body = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise UnusableRowError(
+            f"{PARAMS}.metadata.extra_body is not a JSON object, and the seed goes there"
+        )
+    return body

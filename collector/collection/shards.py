@@ -1,0 +1,126 @@
+"""Merge the rollouts of several collections into one run, and have them aggregated."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, NO_ROLLOUTS, beside
+from collector.collection.aggregate import Aggregated, Aggregation
+from collector.collection.discovery import find_servers
+from collector.collection.journal import Journal
+from collector.collection.keys import Key
+from collector.collection.routing import label_of
+from collector.collection.rows import keyed_rows
+from collector.collection.settings import AggregateSettings, Counting
+from collector.collection.sorting import sorted_lines
+from collector.drafts import Drafts, drafting
+from collector.errors import FileError, InvariantError, ServerError, UsageError
+from collector.gym_client import GymClient
+from collector.terminal import counted_noun
+
+Row = dict[str, Any]
+
+
+async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
+    """Merge the rollouts of several collections into one run, and have them aggregated."""
+    output = settings.output_jsonl_fpath.absolute()
+    shards = find_shards(settings.input_glob, output)
+    names = _names(shards, settings)
+    if not names:
+        raise FileError(f"no rollout of {settings.input_glob} names an agent (agent_ref)")
+    merged: list[Path] = []
+    if settings.merge_shards:
+        merged = merge_shards(shards, output, overwrite=settings.overwrite)
+    rollouts = [output] if merged else shards
+    try:
+        async with GymClient() as client:
+            servers = await find_servers(names, settings, client)
+            done = await Aggregation(
+                rollouts, output, servers, client, settings.request_timeout, settings
+            ).run()
+    except ServerError as error:
+        if merged:
+            raise ServerError(
+                f"the shards are merged into {output}, but not aggregated: {error}\n"
+                "  what to do: once the servers are there, aggregate again with --no-merge-shards"
+            ) from error
+        raise
+    return replace(done, merged=merged)
+
+
+def _names(shards: list[Path], counting: Counting) -> set[str]:
+    """Return the agents of all rollouts, also of those that are not there but count."""
+    suffixes = (INPUTS_SUFFIX, FAILURES_SUFFIX) if counting.counts_any else ()
+    beside_them = [beside(path, suffix) for path in shards for suffix in suffixes]
+    paths = [*shards, *(path for path in beside_them if path.is_file())]
+    return {name for path in paths for _, _, row, _ in _rows(path) if (name := label_of(row))}
+
+
+def find_shards(patterns: str, output: Path) -> list[Path]:
+    """Return the rollouts files that match any of the comma-separated patterns, in order."""
+    found = {
+        Path(name)
+        for pattern in patterns.split(",")
+        for name in glob.glob(pattern.strip(), recursive=True)  # noqa: PTH207 - absolute ones too
+    }
+    shards = sorted(
+        path
+        for path in found
+        if path.is_file()
+        and not path.name.endswith((*NO_ROLLOUTS, ".json"))
+        and path.absolute() != output.absolute()
+    )
+    if not shards:
+        raise FileError(f"no rollouts file matches {patterns}")
+    return shards
+
+
+def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[Path]:
+    """Write one run from several: rollouts, and inputs and failures where they are."""
+    if output.exists():
+        if not overwrite:
+            raise UsageError(
+                f"{output} is there already\n  what to do: replace it with --overwrite"
+            )
+        Journal(output, is_locked=True).close()  # refuses what a collector is writing
+    kinds: list[tuple[Path, list[Path], bool]] = [(output, shards, True)]
+    for suffix, is_unique in ((INPUTS_SUFFIX, True), (FAILURES_SUFFIX, False)):
+        companions = [beside(path, suffix) for path in shards]
+        found = [path for path in companions if path.is_file()]
+        # inputs of some shards only would make the others' rollouts unknown
+        if found and (suffix == FAILURES_SUFFIX or len(found) == len(shards)):
+            kinds.append((beside(output, suffix), found, is_unique))
+    with drafting() as drafts:
+        for target, sources, is_unique in kinds:
+            _merge(sources, target, drafts, is_unique=is_unique)
+        drafts.publish()
+    return [target for target, _, _ in kinds]
+
+
+def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool) -> None:
+    items = ((key, line) for path in sources for _, key, _, line in _rows(path))
+    repeated: list[Key] = []
+    with drafts.open(target) as file, sorted_lines(items, target.parent) as ordered:
+        last: Key | None = None
+        for key, line in ordered:
+            if is_unique and key == last:
+                repeated.append(key)
+            last = key
+            file.write(line + b"\n")
+    if repeated:
+        keys = list(dict.fromkeys(repeated))
+        first = ", ".join(f"{task}:{rollout}" for task, rollout in keys[:10])
+        raise InvariantError(
+            f"{counted_noun(len(keys), 'rollout')} in more than one shard, or twice in one:"
+            f" {first}{' …' if len(keys) > 10 else ''}\n"
+            "  what to do: collect the shards with --shard 1/N to N/N, so that every task has an"
+            " index of its own, or take out the shard that is there twice"
+        )
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
+    return keyed_rows(path, hint="correct or remove them, or resume that collection")

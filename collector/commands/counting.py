@@ -1,0 +1,29 @@
+"""What the commands share that let agents count rollouts which are not there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from collector.overrides import Override
+
+COUNTING_OVERRIDES = {
+    "count_failure_classes_as_zero": Override("--count-failure-classes-as-zero", is_list=True),
+    "count_missing_rollouts_as_zero": Override("--count-missing-rollouts-as-zero", is_switch=True),
+}
+CountFailures = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--count-failure-classes-as-zero",
+        metavar="CLASS",
+        help="Have the agents count failures of a class with a reward of 0; may be repeated.",
+    ),
+]
+CountMissing = Annotated[
+    bool,
+    typer.Option(
+        "--count-missing-rollouts-as-zero",
+        help="Have the agents count rollouts that left no row with a reward of 0.",
+    ),
+]
