@@ -44,7 +44,15 @@ NAMES = (
     *("score", "accuracy", "ok", "total_tokens", "output_tokens", "latency_s", "num_rollouts"),
     *("mean/x", "p25/x", "median", "x/max", "x/p95", "x_ci_lower", "ci_low_95/x", "sample_count"),
     *("_hidden", "_ng_attempt_index", "__x", "a.b", "it's", 'qu"ote', "ключ", "sp ace", "Score"),
-    *("mask", "coverage/masked_rollouts", "failure_kind", "sample", "task_index", "metric"),
+    *(
+        "mask",
+        "coverage/masked_rollouts",
+        "failure_kind",
+        "sample",
+        "task_index",
+        "metric",
+        "agent_name",
+    ),
 )
 USAGE_NAMES = (
     *("input_tokens", "output_tokens", "total_tokens", "_cached", "score", "accuracy", "ok"),
@@ -68,6 +76,12 @@ DRAWS: dict[str, Draw] = {
     "odd": one_of(*ODD),
     "not_finite": one_of(*NOT_FINITE),
 }
+ODD_RESPONSES: tuple[Row, ...] = (
+    {"response": "text"},
+    {"response": [{"usage": {"score": 1}}]},
+    {"response": {"usage": [1]}},
+    {"response": {"output": [{"usage": {"score": 1}}]}},
+)
 REWARDS: tuple[Draw, ...] = (
     coin,
     coin,
@@ -114,15 +128,19 @@ def keys_of(rng: random.Random, asked: Row) -> Row:
     """The fields that a collector adds to a rollout; its agent is that of the input anyway."""
     names = ("_ng_task_index", "_ng_rollout_index", "agent_ref", "_ng_environment_server")
     kept = {name: asked[name] for name in names if name in asked}
-    if rng.random() < 0.1:
-        kept.pop("agent_ref", None)
+    match rng.randrange(10):
+        case 0:
+            kept.pop("agent_ref", None)
+        case 1:
+            kept["agent_ref"] = {"name": "somebody_else"}
     return kept
 
 
 def random_inputs(rng: random.Random) -> list[Row]:
     """The rows to run: tasks, repeats, agents and servers of every arrangement."""
     agents = rng.sample(AGENTS, rng.randint(1, 3))
-    tasks = rng.sample(range(40), rng.randint(1, 5))
+    count = rng.choice([50, *[rng.randint(1, 5)] * 30])
+    tasks = rng.sample(range(90), count)
     first, step = rng.choice([(0, 1), (0, 1), (3, 1), (1, 4)])
     route = rng.choice(["one", "one", "all", "once", "any"])
     stamp = random_stamp(rng)
@@ -131,8 +149,8 @@ def random_inputs(rng: random.Random) -> list[Row]:
     for place, task in enumerate(tasks):
         fans_out = route == "all" or (route == "once" and place == 0)
         own = agents if fans_out else [rng.choice(agents)]
-        count = most if is_even else rng.randint(1, most)
-        chosen = [agent for agent in own for _ in range(count)]
+        repeats = most if is_even else rng.randint(1, most)
+        chosen = [agent for agent in own for _ in range(repeats)]
         if route == "any":
             chosen = [rng.choice(agents) for _ in chosen]
         for repeat, agent in enumerate(chosen):
@@ -228,4 +246,4 @@ def damage(rng: random.Random, inputs: list[Row], rollouts: list[Row]) -> None:
         case "all":
             rollouts += [dict(row) for row in rng.choices(rollouts, k=2)]
             del rollouts[0]
-            rollouts.append({**rollouts[0], "_ng_task_index": 99})
+            rollouts.append({**rollouts[0], "_ng_task_index": 999})

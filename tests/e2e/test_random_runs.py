@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests import reference
+from tests import reference, reference_counts
 from tests.random_runs import SETTINGS, Key, Written, write_random_run
 from tests.reference import Figures
 from tests.support import Row, profiled
@@ -26,6 +26,8 @@ KEYS = {
     "reward_histograms": ("agent_name", "metric", "bin_index"),
     "reward_by_length": ("agent_name",),
     "rollout_health": ("task_index", "rollout_index"),
+    "rollout_infos": ("task_index", "rollout_index"),
+    "task_profiles": ("task_index", "agent_name"),
 }
 
 
@@ -50,6 +52,21 @@ def is_same(got: object, want: object, tolerance: float) -> bool:
     if isinstance(want, (int, float)) and isinstance(got, (int, float)):
         return math.isclose(got, want, rel_tol=tolerance, abs_tol=tolerance)
     return got == want
+
+
+def agent_of(row: Row) -> Key:
+    return (row["agent_ref"]["name"],)
+
+
+def task_of(row: Row) -> Key:
+    return (row["_ng_task_index"], row["agent_ref"]["name"])
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Key]) -> dict[Key, list[Row]]:
+    groups: dict[Key, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return groups
 
 
 @pytest.fixture(scope="module", params=SETTINGS)
@@ -127,7 +144,10 @@ def test_reward_by_length_equals_numpys_correlations(written: Written) -> None:
 
 def test_histograms_count_every_value_in_the_bins_of_the_run(written: Written) -> None:
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in written.run.table("from rollout_metrics natural join rollout_infos"):
+    metrics = (
+        "from rollout_metrics inner join rollout_infos using (run_id, task_index, rollout_index)"
+    )
+    for row in written.run.table(f"select agent_name, metric, value {metrics}"):
         values[row["agent_name"], row["metric"]].append(row["value"])
     everything: dict[str, list[float]] = defaultdict(list)
     for (_, metric), own in values.items():
@@ -143,6 +163,44 @@ def test_histograms_count_every_value_in_the_bins_of_the_run(written: Written) -
     assert {columns["is_single_value"] for columns in expected.values()} == {True, False}
     found = written.run.table("from reward_histograms")
     assert differences(found, expected, KEYS["reward_histograms"]) == []
+
+
+def test_agent_reliability_bounds_the_mean_with_what_is_masked_or_missing(
+    written: Written,
+) -> None:
+    asked, answered = grouped(written.inputs, agent_of), grouped(written.rows, agent_of)
+    expected = {
+        agent: reference_counts.agent_reliability(inputs, answered[agent])
+        for agent, inputs in asked.items()
+    }
+    found = written.run.table("from agent_reliability")
+    assert differences(found, expected, KEYS["agent_reliability"]) == []
+
+
+def test_task_profiles_count_what_is_masked_or_missing(written: Written) -> None:
+    asked, answered = grouped(written.inputs, task_of), grouped(written.rows, task_of)
+    expected = {
+        task: reference_counts.task_profile(asked[task], rows) for task, rows in answered.items()
+    }
+    found = written.run.table("from task_profiles")
+    assert differences(found, expected, KEYS["task_profiles"]) == []
+
+
+def test_rollouts_are_measured_unless_they_are_masked(written: Written) -> None:
+    expected = {
+        (row["_ng_task_index"], row["_ng_rollout_index"]): {
+            "is_measured": reference.is_measured(row),
+            "failure_kind": row.get("failure_kind"),
+        }
+        for row in written.rows
+    }
+    found = written.run.table("from rollout_infos")
+    assert differences(found, expected, KEYS["rollout_infos"]) == []
+    measured: dict[Key, Figures] = {
+        one: {} for one, columns in expected.items() if columns["is_measured"]
+    }
+    health = written.run.table("from rollout_health")
+    assert differences(health, measured, KEYS["rollout_health"]) == []
 
 
 def test_histograms_add_up_to_the_counts_of_agent_metrics(written: Written) -> None:
@@ -178,7 +236,7 @@ def test_settings_are_kept_with_the_run(written: Written) -> None:
 def test_profiling_again_gives_the_same_bits(tmp_path: Path) -> None:
     one = write_random_run(tmp_path, 5, SETTINGS["slices"])
     again = ("--warehouse", "again.duckdb")
-    profiled(one.run, *one.setting.options, *again)
+    profiled(one.run, "--allow-partial", *one.setting.options, *again)
     marts = [name for (name,) in one.run.query("select table_name from duckdb_tables()")]
     assert set(marts) >= set(KEYS)
     for mart in marts:
