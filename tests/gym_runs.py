@@ -139,7 +139,7 @@ def keys_of(rng: random.Random, asked: Row) -> Row:
 def random_inputs(rng: random.Random) -> list[Row]:
     """The rows to run: tasks, repeats, agents and servers of every arrangement."""
     agents = rng.sample(AGENTS, rng.randint(1, 3))
-    count = rng.choice([50, *[rng.randint(1, 5)] * 30])
+    count = rng.choice([50, *[rng.randint(1, 6)] * 30])
     tasks = rng.sample(range(90), count)
     first, step = rng.choice([(0, 1), (0, 1), (3, 1), (1, 4)])
     route = rng.choice(["one", "one", "all", "once", "any"])
@@ -189,8 +189,8 @@ def random_stamp(rng: random.Random) -> Callable[[random.Random, str, int], Row]
 
 def random_mask(rng: random.Random) -> Callable[[random.Random, Row], Row]:
     """Choose whom to mask: nobody, some, almost everybody, a whole task or a whole agent."""
-    share = rng.choice([0.0, 0.0, 0.3, 0.9])
-    whole = rng.choice([None, None, "_ng_task_index", "agent_ref"])
+    share = rng.choice([0.0, 0.0, 0.3, 0.3, 0.9])
+    whole = rng.choice([None, None, None, None, "_ng_task_index", "agent_ref"])
     value: list[object] = []
 
     def mask(rng: random.Random, asked: Row) -> Row:
