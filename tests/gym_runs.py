@@ -156,6 +156,9 @@ def random_inputs(rng: random.Random) -> list[Row]:
         for repeat, agent in enumerate(chosen):
             row = {"_ng_task_index": task, "_ng_rollout_index": first + step * repeat}
             rows.append({**random_question(rng, task), **stamp(rng, agent, task), **row})
+    # a server in front of several agents is named after the first: in a file that is in order
+    if any(row.get("_ng_environment_server") in ("the_server", *AGENTS) for row in rows):
+        return sorted(rows, key=lambda row: (row["_ng_task_index"], row["_ng_rollout_index"]))
     rng.shuffle(rows)
     return rows
 
