@@ -60,7 +60,7 @@ class Attempt:
         return {
             name: float(value)
             for name, value in {**own, **usage_of(found)}.items()
-            if is_number(value) and name[:1] != "_"
+            if isinstance(value, (int, float)) and not is_infinite(value) and name[:1] != "_"
         }
 
 
@@ -181,14 +181,17 @@ def rollout_info(one: Attempt) -> Row:
     """The compact record of a rollout, its numbers as they were written."""
     found = one.found or {}
     own = {name: found[name] for name in found if name[:1] != "_" and name != "mask_sample"}
-    reward = own.pop("reward", math.nan)
     record: Row = {"rollout_id": f"{one.task}:{one.index}"}
     record |= {name: one.asked[name] for name in INDICES}
-    if not is_infinite(reward):
-        record["reward"] = reward
+    if "reward" in own:
+        record["reward"] = own.pop("reward")
     for source in (usage_of(found), own):
-        record |= {name: as_number(value) for name, value in source.items() if is_number(value)}
-    return record
+        record |= {
+            name: int(value) if isinstance(value, bool) else value
+            for name, value in source.items()
+            if isinstance(value, (int, float))
+        }
+    return {name: value for name, value in record.items() if not is_infinite(value)}
 
 
 def usage_of(found: Row) -> Row:
@@ -200,14 +203,6 @@ def usage_of(found: Row) -> Row:
 def is_infinite(value: object) -> bool:
     """Tell NaN and the infinities, which no file may hold."""
     return isinstance(value, float) and not math.isfinite(value)
-
-
-def is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not is_infinite(value)
-
-
-def as_number(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
 
 
 def repeat_level_metrics(by_label: Mapping[str, Sequence[Attempt]]) -> list[Row]:

@@ -11,6 +11,7 @@ from tests.random_runs import ABSENT, always, coin, one_of, without_absent
 from tests.support import Row
 
 Draw = Callable[[random.Random], object]
+SIGNATURE = ("_ng_task_index", "_ng_rollout_index", "agent_ref", "_ng_environment_server")
 AGENTS = ("agent_a", "agent_b", "the agent; c")
 SERVERS: dict[str, tuple[str | None, ...]] = {
     "one": ("{agent}_server",),
@@ -110,8 +111,9 @@ def random_run(seed: int) -> RandomRun:
     fields["reward"] = rng.choice(REWARDS)
     usage = random_usage(rng)
     mask = random_mask(rng)
+    sign = random_signature(rng)
     rollouts = [
-        {**keys_of(rng, asked), **draw(rng, fields), **mask(rng, asked), **usage(rng)}
+        {**sign(rng, asked), **draw(rng, fields), **mask(rng, asked), **usage(rng)}
         for asked in inputs
     ]
     rng.shuffle(rollouts)
@@ -124,16 +126,22 @@ def draw(rng: random.Random, fields: dict[str, Draw]) -> Row:
     return without_absent(**{name: value(rng) for name, value in fields.items()})
 
 
-def keys_of(rng: random.Random, asked: Row) -> Row:
-    """The fields that a collector adds to a rollout; its agent is that of the input anyway."""
-    names = ("_ng_task_index", "_ng_rollout_index", "agent_ref", "_ng_environment_server")
-    kept = {name: asked[name] for name in names if name in asked}
-    match rng.randrange(10):
-        case 0:
-            kept.pop("agent_ref", None)
-        case 1:
-            kept["agent_ref"] = {"name": "somebody_else"}
-    return kept
+def random_signature(rng: random.Random) -> Callable[[random.Random, Row], Row]:
+    """Choose what the rollouts say of who ran them; the inputs decide anyway."""
+    way = rng.choice(["same", "same", "same", "unnamed", "unstamped", "other", "any"])
+
+    def sign(rng: random.Random, asked: Row) -> Row:
+        row = {name: asked[name] for name in SIGNATURE if name in asked}
+        own = rng.choice(["same", "unnamed", "unstamped", "other"]) if way == "any" else way
+        if own == "unnamed":
+            row.pop("agent_ref", None)
+        if own == "unstamped":
+            row.pop("_ng_environment_server", None)
+        if own == "other":
+            row["agent_ref"] = {"name": "somebody_else"}
+        return row
+
+    return sign
 
 
 def random_inputs(rng: random.Random) -> list[Row]:
