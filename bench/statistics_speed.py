@@ -23,9 +23,9 @@ from profile_speed import LARGE, REPEATS
 
 from collector import artifacts
 from collector.profiling import profile as profiling
-from collector.profiling.batch import Statistics
 from collector.profiling.headlines import Headlines
 from collector.profiling.plan import Plan, load_plan
+from collector.profiling.statistics import Statistics
 
 GOAL = 0.5
 KEPT = (

@@ -15,12 +15,21 @@ INPUTS_SUFFIX = "_materialized_inputs.jsonl"
 FAILURES_SUFFIX = "_failures.jsonl"
 PROFILING_SUFFIX = "_reward_profiling.jsonl"
 AGENTS_SUFFIX = "_agent_metrics.json"
+REPEATS_SUFFIX = "_repeat_level_metrics.json"
 AGGREGATE_SUFFIX = "_aggregate_metrics.json"
 RECORD_SUFFIX = "_run.json"
 TASKS_SUFFIX = "_tasks.jsonl"
 # where MLflow keeps copies of what was uploaded, whatever the folder around it is called
 COPY = re.compile(r"(?:^|/)[0-9a-f]{32}/artifacts/")
-NO_ROLLOUTS = (INPUTS_SUFFIX, FAILURES_SUFFIX, PROFILING_SUFFIX)
+VERDICTS = "rollout_verdicts.jsonl"
+# what NeMo Gym and Spotter leave beside rollouts; a run's own file never ends like this
+NO_ROLLOUTS = (
+    INPUTS_SUFFIX,
+    FAILURES_SUFFIX,
+    PROFILING_SUFFIX,
+    "_attempts.jsonl",
+    VERDICTS,
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,22 @@ class Run:
     def agents(self) -> Path:
         """Return the file that gets one object an agent."""
         return self.output_dir / (self._stem + AGENTS_SUFFIX)
+
+    @property
+    def repeats(self) -> Path:
+        """Return the file that gets one object an agent and repeat."""
+        return self.output_dir / (self._stem + REPEATS_SUFFIX)
+
+    @property
+    def outputs(self) -> tuple[Path, Path, Path]:
+        """Return the files that a profile writes."""
+        return self.profiling, self.agents, self.repeats
+
+    def verdicts(self) -> Path | None:
+        """Return the verdicts of NeMo Gym's health check, if they can only be of this run."""
+        path = self.rollouts.with_name(VERDICTS)
+        siblings = list(path.parent.glob(f"*{INPUTS_SUFFIX}"))
+        return path if len(siblings) == 1 and path.is_file() else None
 
     @property
     def _stem(self) -> str:
@@ -95,7 +120,7 @@ def _rollouts_at(path: Path) -> Iterator[Path]:
             is_run = candidate.is_file() and default_inputs(candidate).is_file()
             if is_run and not is_copy and not candidate.name.endswith(NO_ROLLOUTS):
                 yield _absolute(candidate)
-    elif not path.name.endswith((*NO_ROLLOUTS, ".json")):
+    elif not path.name.endswith((*NO_ROLLOUTS, ".json")) and path.stem != "compare_report":
         yield _absolute(path)
 
 
@@ -126,7 +151,7 @@ def plan_runs(
 def _refuse_shared_outputs(runs: list[Run]) -> None:
     by_output: dict[Path, Run] = {}
     for run in runs:
-        if run.inputs in (run.profiling, run.agents):
+        if run.inputs in run.outputs:
             raise UsageError(f"{run.inputs} cannot be the inputs: the profile would overwrite it")
         other = by_output.setdefault(run.profiling, run)
         if other is not run:

@@ -16,9 +16,9 @@ from collector.collection.settings import CollectSettings
 from collector.errors import ServerError, UsageError
 from collector.places import find_file
 from collector.profiling import report
-from collector.profiling.batch import Statistics
 from collector.profiling.profile import Outcome, Settings, profile
 from collector.profiling.query import Table, run_query
+from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
 from collector.terminal import Progress, printable
 

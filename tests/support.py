@@ -10,9 +10,10 @@ import pty
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import duckdb
@@ -26,6 +27,10 @@ MARTS = (
     "task_profiles",
     "task_metrics",
     "agent_metrics",
+    "repeat_metrics",
+    "agent_repeats",
+    "agent_efforts",
+    "mask_kinds",
     "pass_at_k",
     "agent_scores",
     "task_slices",
@@ -59,6 +64,14 @@ class Profiled:
     @property
     def agents(self) -> Path:
         return self._beside("_agent_metrics.json")
+
+    @property
+    def repeats(self) -> Path:
+        return self._beside("_repeat_level_metrics.json")
+
+    @property
+    def stem(self) -> Path:
+        return self._beside("")
 
     @property
     def warehouse(self) -> Path:
@@ -197,7 +210,7 @@ def through_terminal(*arguments: str | Path, cwd: Path) -> str:
     return b"".join(chunks).decode().replace("\r\n", "\n")
 
 
-def load_compare() -> Callable[[Path, Path, Path, str], list[str]]:
+def load_compare() -> ModuleType:
     """The golden cases' own comparison, which must not be reimplemented here."""
     path = ROOT / "tests" / "fixtures" / "compare.py"
     spec = importlib.util.spec_from_file_location("compare", path)
@@ -205,4 +218,4 @@ def load_compare() -> Callable[[Path, Path, Path, str], list[str]]:
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return cast("Callable[[Path, Path, Path, str], list[str]]", module.compare)
+    return module

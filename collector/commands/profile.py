@@ -28,6 +28,9 @@ OVERRIDES = {
     "pass_threshold": Override("--pass-threshold"),
     "answer_field": Override("--answer-field"),
     "slice_by": Override("--slice-by", is_list=True),
+    "prices": Override("--prices"),
+    "count_failure_classes_as_zero": Override("--count-failure-classes-as-zero", is_list=True),
+    "count_missing_rollouts_as_zero": Override("--count-missing-rollouts-as-zero", is_switch=True),
     **UPLOAD_OVERRIDES,
 }
 
@@ -83,6 +86,28 @@ def profile(
             " May be repeated."
         ),
     ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            readable=False,
+            help="A YAML file with the price of a million tokens by model:"
+            " my-model: {input: 0.5, output: 1.5}. Gives the cost of rollouts and passes.",
+        ),
+    ] = None,
+    count_failure_classes_as_zero: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Count missing rollouts whose last failure is of this class as a reward of 0, in a"
+            " second mean beside the plain one. May be repeated.  [default: as it was collected]"
+        ),
+    ] = None,
+    count_missing_rollouts_as_zero: Annotated[
+        bool,
+        typer.Option(
+            "--count-missing-rollouts-as-zero",
+            help="Count missing rollouts without any failure as a reward of 0, likewise.",
+        ),
+    ] = False,
     no_files: Annotated[
         bool, typer.Option("--no-files", help="Fill the warehouse only: write no output files.")
     ] = False,
@@ -91,8 +116,9 @@ def profile(
 ) -> None:
     """Profile one or more runs: rewards and other metrics per task and per agent.
 
-    Writes <stem>_reward_profiling.jsonl and <stem>_agent_metrics.json as NeMo Gym does, and the
-    marts of the warehouse. A run that was profiled before is replaced.
+    Writes <stem>_reward_profiling.jsonl, <stem>_agent_metrics.json and
+    <stem>_repeat_level_metrics.json as NeMo Gym does, and the marts of the warehouse. A run that
+    was profiled before is replaced. Rollouts that the environment masked count for no statistic.
 
     \b
     spotter profile results/rollouts.jsonl
@@ -102,9 +128,9 @@ def profile(
     """
     from collector import artifacts
     from collector.profiling import report
-    from collector.profiling.batch import Statistics
     from collector.profiling.profile import BrokenRunsError, Settings
     from collector.profiling.profile import profile as profile_runs
+    from collector.profiling.statistics import Statistics, Zeros, read_prices
     from collector.terminal import Progress
 
     given = [*(paths or []), *([rollouts] if rollouts else [])]
@@ -115,7 +141,16 @@ def profile(
     runs = artifacts.plan_runs(
         artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
     )
-    statistics = Statistics(pass_threshold, answer_field, tuple(slice_by or ()))
+    counted = tuple(count_failure_classes_as_zero or ())
+    statistics = Statistics(
+        pass_threshold,
+        answer_field,
+        tuple(slice_by or ()),
+        zeros=Zeros(counted, count_missing_rollouts_as_zero)
+        if counted or count_missing_rollouts_as_zero
+        else None,
+        prices=read_prices(prices) if prices else (),
+    )
     trackers = ready_trackers(upload)
     settings = Settings(
         warehouse.absolute(), allow_partial, memory_limit, statistics, is_published=not no_files

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -16,15 +15,22 @@ from collector.artifacts import Run
 from collector.errors import FileError, LinesError, UsageError
 from collector.profiling import lines
 from collector.profiling.plan import SCRATCH, Model, Plan
+from collector.profiling.statistics import Statistics
 from collector.profiling.warehouse import OFFLINE
 from collector.terminal import label
 
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
 ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
-ANSWER_FIELD = "extracted_answer"
 UNREADABLE = "audit_lines_unreadable"
 PATTERN = re.compile(r"[*?\[\\]")
+# what each run tells the models; an empty list needs its type said
+RUN = (
+    "struct(run_id varchar, rollouts_path varchar, inputs_path varchar, failures_path varchar,"
+    " rollouts_file varchar, inputs_file varchar, failures_file varchar,"
+    " torn_rollouts_count bigint, torn_failures_count bigint, verdicts_file varchar,"
+    " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean)"
+)
 KEEP = {
     "rollouts": lines.rollout_row,
     "inputs": lines.input_row,
@@ -45,33 +51,6 @@ class Problem:
     lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """What counts as a pass, where the answer is, and which fields to slice by."""
-
-    pass_threshold: float = 1.0
-    answer_field: str | None = None
-    slice_by: tuple[str, ...] = ()
-
-    def check(self) -> None:
-        """Refuse settings that no run can have."""
-        if not math.isfinite(self.pass_threshold):
-            raise UsageError(f"--pass-threshold {self.pass_threshold}: not a finite number")
-        for name in self.slice_by:
-            if name in ("", "all"):
-                raise UsageError(f"--slice-by {name!r}: name a field of the inputs or rollouts")
-        if self.answer_field == "":
-            raise UsageError("--answer-field '': name a field of the rollouts")
-
-    def variables(self) -> dict[str, float | str | list[str]]:
-        """Return the variables that the models read."""
-        return {
-            "spotter_pass_threshold": float(self.pass_threshold),
-            "spotter_answer_field": self.answer_field or ANSWER_FIELD,
-            "spotter_slice_by": list(dict.fromkeys(self.slice_by)),
-        }
-
-
 @dataclass
 class Source:
     """A run with the files that are really read for it."""
@@ -80,6 +59,7 @@ class Source:
     rollouts: Path
     inputs: Path
     failures: Path | None
+    verdicts: Path | None
     torn: dict[str, bool] = field(default_factory=dict)
 
 
@@ -121,16 +101,15 @@ class Batch:
             self._build(model)
 
     def _prepare(self) -> None:
-        for name, value in self.statistics.variables().items():
-            text = "?::varchar[]" if isinstance(value, list) else "?"
-            self.connection.execute(f"set variable {name} = {text}", [value])
+        for name, (kind, value) in self.statistics.variables().items():
+            self.connection.execute(f"set variable {name} = ?::{kind}", [value])
         for seed in self.plan.seeds:
             self.connection.execute(f"create table {seed.relation} as {seed.sql}")
 
     def _open(self, run: Run) -> Source:
         for path, what in ((run.rollouts, "rollouts"), (run.inputs, "materialized inputs")):
             _check_readable(path, what)
-        source = Source(run, run.rollouts, run.inputs, None)
+        source = Source(run, run.rollouts, run.inputs, None, run.verdicts())
         source.torn["rollouts"] = self.is_partial_allowed and self._is_torn(run.rollouts)
         if run.failures.exists():
             _check_readable(run.failures, "failures")
@@ -177,12 +156,16 @@ class Batch:
                 "failures_file": self._plain_name(source.failures) if source.failures else "",
                 "torn_rollouts_count": int(source.torn.get("rollouts", False)),
                 "torn_failures_count": int(source.torn.get("failures", False)),
+                "verdicts_file": self._plain_name(source.verdicts) if source.verdicts else "",
                 "is_partial_allowed": self.is_partial_allowed,
+                "zero_classes": list(zeros.failure_classes),
+                "is_missing_zero": zeros.is_missing_zero,
             }
             for source in self.sources
+            for zeros in (self.statistics.zeros_of(source.run),)
         ]
-        self.connection.execute("set variable spotter_runs = ?", [runs])
-        for kind in KEEP:
+        self.connection.execute(f"set variable spotter_runs = ?::{RUN}[]", [runs])
+        for kind in (*KEEP, "verdicts"):
             # the null device stands in where no file exists, so that the columns are known
             files = [*filter(None, (run[f"{kind}_file"] for run in runs)), os.devnull]
             self.connection.execute(f"set variable spotter_{kind}_files = ?", [files])

@@ -19,9 +19,10 @@ from collector.artifacts import Run
 from collector.drafts import drafting
 from collector.errors import FileError, SpotterError, UsageError
 from collector.profiling import publish, warehouse
-from collector.profiling.batch import Batch, Problem, Statistics, open_scratch
+from collector.profiling.batch import Batch, Problem, open_scratch
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.plan import WAREHOUSE, Plan, cache_dir, load_plan
+from collector.profiling.statistics import Statistics
 from collector.profiling.warehouse import Row, fetch_rows
 
 
@@ -112,7 +113,7 @@ def _check_places(runs: list[Run], path: Path) -> None:
     for run in runs:
         if warehouse.is_duckdb(run.rollouts):
             raise UsageError(f"{run.rollouts} is a warehouse: name a file of rollouts")
-        if path in (run.rollouts, run.inputs, run.failures, run.profiling, run.agents):
+        if path in (run.rollouts, run.inputs, run.failures, *run.outputs):
             raise UsageError(f"{path} cannot be the warehouse: it is a file of {run.run_id}")
 
 

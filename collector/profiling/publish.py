@@ -12,16 +12,20 @@ from collector.profiling.plan import WAREHOUSE
 
 FETCH_ROWS = 256
 PROFILES = f"select line from {WAREHOUSE}.exports.export_reward_profiling"
+REPEATS = f"select line from {WAREHOUSE}.exports.export_repeat_level_metrics"
 AGENTS = f"select line from {WAREHOUSE}.exports.export_agent_metrics"
 
 
 def write_run(connection: duckdb.DuckDBPyConnection, run: Run, drafts: Drafts) -> None:
-    """Draft the two output files of a run."""
+    """Draft the three output files of a run."""
     with drafts.open(run.profiling) as file:
-        query = f"{PROFILES} where run_id = ? order by task_index"
+        query = f"{PROFILES} where run_id = ? order by task_index, agent_name"
         file.writelines(line + b"\n" for line in _lines(connection, query, run))
     with drafts.open(run.agents) as file:
         query = f"{AGENTS} where run_id = ? order by agent_name"
+        file.write(b"[" + b",".join(_lines(connection, query, run)) + b"]")
+    with drafts.open(run.repeats) as file:
+        query = f"{REPEATS} where run_id = ? order by agent_name, rollout_index"
         file.write(b"[" + b",".join(_lines(connection, query, run)) + b"]")
 
 

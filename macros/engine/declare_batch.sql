@@ -12,13 +12,11 @@
     set variable spotter_pass_threshold = {{ var('pass_threshold') | float }}::double;
     set variable spotter_answer_field = {{ quoted(var('answer_field')) }};
     {%- set fields = [var('slice_by')] if var('slice_by') is string else var('slice_by') or [] %}
-    {%- set fields = fields | unique | list %}
     {%- if 'all' in fields or '' in fields -%}
         {{ exceptions.raise_compiler_error('slice_by: name fields of the inputs or rollouts') }}
     {%- endif %}
-    set variable spotter_slice_by = [
-        {%- for field in fields %}{{ quoted(field) }}{{ ', ' if not loop.last }}{% endfor -%}
-    ]::varchar[];
+    set variable spotter_slice_by = {{ text_list(fields) }};
+    set variable spotter_prices = {{ price_list(var('prices') or {}) }};
     set variable spotter_runs = (
         with
 
@@ -37,11 +35,14 @@
             select
                 file as rollouts_file,
                 file[:-7] as stem,
+                regexp_extract(file, '^.*/') as folder,
+                -- the verdicts of NeMo Gym's health check do not say which run of a folder they are of
+                count(*) over (partition by regexp_extract(file, '^.*/')) as run_count,
                 coalesce({{ inputs }}, file[:-7] || '_materialized_inputs.jsonl') as inputs_file
             from matched
             where ends_with(file, '.jsonl')
                 and not regexp_matches(
-                    file, '_(materialized_inputs|failures|reward_profiling)\.jsonl$'
+                    file, '(_(materialized_inputs|failures|reward_profiling|attempts)|^(.*/)?rollout_verdicts)\.jsonl$'
                 )
         )
 
@@ -59,7 +60,13 @@
             'failures_file': stem || '_failures.jsonl',
             'torn_rollouts_count': 0::bigint,
             'torn_failures_count': 0::bigint,
-            'is_partial_allowed': {{ (var('allow_partial_rollouts') | string | lower) == 'true' }}
+            'is_partial_allowed': {{ (var('allow_partial_rollouts') | string | lower) == 'true' }},
+            'zero_classes': {{ text_list(var('count_failure_classes_as_zero')) }},
+            'is_missing_zero': {{ (var('count_missing_rollouts_as_zero') | string | lower) == 'true' }},
+            'verdicts_file': case
+                when run_count = 1 then folder || 'rollout_verdicts.jsonl'
+                else ''
+            end
         } order by rollouts_file)
         from runs
     );
@@ -70,7 +77,7 @@
         when {{ run_id }} is not null and len(getvariable('spotter_runs')) > 1
             then error('run_id names one run, but several rollouts files match ' || {{ rollouts }})
     end;
-    {% for kind in ['rollouts', 'inputs', 'failures'] %}
+    {% for kind in ['rollouts', 'inputs', 'failures', 'verdicts'] %}
     set variable spotter_{{ kind }}_files = (
         {#- the null device stands in where no file exists, so that the columns are known -#}
         select list({{ glob_escaped('run.' ~ kind ~ '_file') }}) || ['/dev/null']

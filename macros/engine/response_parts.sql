@@ -5,6 +5,7 @@
 
 {% macro duckdb__response_parts(response) %}
     from_json({{ response }}, '{
+        "model": "VARCHAR",
         "status": "VARCHAR",
         "incomplete_details": "JSON",
         "usage": "JSON",

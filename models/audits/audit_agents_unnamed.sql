@@ -18,8 +18,7 @@ unnamed as (
         on rollouts.run_id = inputs.run_id
         and rollouts.task_index = inputs.task_index
         and rollouts.rollout_index = inputs.rollout_index
-    where inputs.agent_name is null
-        and {{ json_text_field('rollouts.agent_ref', 'name') }} is null
+    where coalesce(inputs.server_name, inputs.agent_name, rollouts.agent_name) is null
 )
 
 select * from unnamed

@@ -1,20 +1,36 @@
 with
 
+-- what the settings count as a reward of 0: a failure by its last class, or no trace
+expected as (
+    select
+        rollouts.*,
+        not rollouts.is_completed
+        and case
+            when rollouts.last_failure_class is null then runs.is_missing_zero
+            else list_contains(runs.zero_classes, rollouts.last_failure_class)
+        end as is_zero
+    from {{ ref('int_expected_rollouts') }} as rollouts
+    inner join {{ ref('stg_runs') }} as runs on rollouts.run_id = runs.run_id
+),
+
 rollouts as (
     select
         run_id,
         agent_name,
         count(*) as expected_rollout_count,
         count(case when is_completed then 1 end) as completed_rollout_count,
-        count(case when is_completed and not is_scored then 1 end)
+        count(case when is_completed and not is_measured then 1 end)
+            as masked_rollout_count,
+        count(case when is_measured and not is_scored then 1 end)
             as unscored_rollout_count,
-        count(case when is_completed and failed_attempt_count = 0 then 1 end)
+        count(case when is_measured and failed_attempt_count = 0 then 1 end)
             as clean_rollout_count,
-        count(case when is_completed and failed_attempt_count > 0 then 1 end)
+        count(case when is_measured and failed_attempt_count > 0 then 1 end)
             as recovered_rollout_count,
+        count(case when is_zero then 1 end) as zero_rollout_count,
         count(case when not is_completed and failed_attempt_count > 0 then 1 end)
             as lost_rollout_count
-    from {{ ref('int_expected_rollouts') }}
+    from expected
     group by
         run_id,
         agent_name
@@ -37,7 +53,9 @@ agents as (
         coalesce(rollouts.agent_name, failures.agent_name) as agent_name,
         coalesce(rollouts.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(rollouts.completed_rollout_count, 0) as completed_rollout_count,
+        coalesce(rollouts.masked_rollout_count, 0) as masked_rollout_count,
         coalesce(rollouts.unscored_rollout_count, 0) as unscored_rollout_count,
+        coalesce(rollouts.zero_rollout_count, 0) as zero_rollout_count,
         coalesce(rollouts.clean_rollout_count, 0) as clean_rollout_count,
         coalesce(rollouts.recovered_rollout_count, 0) as recovered_rollout_count,
         coalesce(rollouts.lost_rollout_count, 0) as lost_rollout_count,

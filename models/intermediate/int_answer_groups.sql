@@ -11,7 +11,7 @@ answers as (
         coalesce({{ differ('min(reward)', 'max(reward)') }}, false)
             as has_several_rewards
     from {{ ref('int_rollouts_matched') }}
-    where answer is not null
+    where is_measured and answer is not null
     group by
         run_id,
         agent_name,

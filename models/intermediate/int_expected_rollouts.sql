@@ -1,8 +1,14 @@
 {%- set key = ['run_id', 'task_index', 'rollout_index'] -%}
 with
 
-rollouts as (
-    select * from {{ ref('int_rollouts_matched') }}
+keyed as (
+    select
+        rollouts.*,
+        labels.agent_name
+    from {{ ref('int_rollouts_keyed') }} as rollouts
+    left join {{ ref('int_agent_labels') }} as labels
+        on rollouts.run_id = labels.run_id
+        and rollouts.runner = labels.runner
 ),
 
 -- where a rollout is missing and its input names no agent, the task's others know
@@ -11,7 +17,7 @@ task_agents as (
         run_id,
         task_index,
         min(agent_name) as agent_name
-    from rollouts
+    from keyed
     group by
         run_id,
         task_index
@@ -22,7 +28,8 @@ failures as (
         run_id,
         task_index,
         rollout_index,
-        count(*) as failed_attempt_count
+        count(*) as failed_attempt_count,
+        max_by(failure_class, attempt) as last_failure_class
     from {{ ref('stg_failures') }}
     where is_readable
     group by
@@ -33,22 +40,20 @@ failures as (
 
 expected as (
     select
-        inputs.run_id,
-        inputs.task_index,
-        inputs.rollout_index,
-        coalesce(
-            rollouts.agent_name, inputs.agent_name, task_agents.agent_name, '(unknown)'
-        ) as agent_name,
-        rollouts.run_id is not null as is_completed,
-        rollouts.reward is not null as is_scored,
-        coalesce(failures.failed_attempt_count, 0) as failed_attempt_count
-    from {{ ref('stg_inputs') }} as inputs
-    left join rollouts
-        on {{ same_key('inputs', 'rollouts', key) }}
-    left join task_agents
-        on {{ same_key('inputs', 'task_agents', ['run_id', 'task_index']) }}
+        keyed.run_id,
+        keyed.task_index,
+        keyed.rollout_index,
+        coalesce(keyed.agent_name, task_agents.agent_name, '(unknown)') as agent_name,
+        keyed.is_completed,
+        keyed.is_measured,
+        keyed.is_scored,
+        coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
+        failures.last_failure_class
+    from keyed
+    inner join task_agents
+        on {{ same_key('keyed', 'task_agents', ['run_id', 'task_index']) }}
     left join failures
-        on {{ same_key('inputs', 'failures', key) }}
+        on {{ same_key('keyed', 'failures', key) }}
 )
 
 select * from expected

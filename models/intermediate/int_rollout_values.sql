@@ -1,29 +1,19 @@
 with
 
+-- a masked rollout measures nothing
 rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
+    where is_measured
 ),
 
--- where the rollout and its usage share a name, statistics take the usage's
-fields as (
+metrics as (
     select
         run_id,
         task_index,
         rollout_index,
         agent_name,
-        {{ unnest_entries(unite_entries('usage_fields', 'own_fields')) }}
+        {{ unnest_entries('metrics') }}
     from rollouts
-),
-
-numbers as (
-    select
-        run_id,
-        task_index,
-        rollout_index,
-        agent_name,
-        key as metric,
-        {{ entry_number('value') }} as value
-    from fields
 ),
 
 metric_values as (
@@ -35,7 +25,7 @@ metric_values as (
         metric,
         value,
         {{ is_finite('value') }} as is_usable
-    from numbers
+    from metrics
 )
 
 select * from metric_values

@@ -1,18 +1,21 @@
--- The gate: every mart reads this model, and it waits for every audit.
--- depends_on: {{ ref('audit_lines_unreadable') }}
--- depends_on: {{ ref('audit_inputs_duplicated') }}
--- depends_on: {{ ref('audit_rollouts_duplicated') }}
--- depends_on: {{ ref('audit_rollouts_unexpected') }}
--- depends_on: {{ ref('audit_rollouts_missing') }}
--- depends_on: {{ ref('audit_agents_unnamed') }}
+{%- set key = ['run_id', 'task_index', 'rollout_index'] -%}
 with
 
-inputs as (
-    select * from {{ ref('stg_inputs') }}
+keyed as (
+    select * from {{ ref('int_rollouts_keyed') }}
+    where is_completed
 ),
 
 rollouts as (
     select * from {{ ref('stg_rollouts') }}
+),
+
+labels as (
+    select * from {{ ref('int_agent_labels') }}
+),
+
+prices as (
+    select * from {{ ref('stg_prices') }}
 ),
 
 matched as (
@@ -20,17 +23,28 @@ matched as (
         rollouts.run_id,
         rollouts.task_index,
         rollouts.rollout_index,
-        coalesce(
-            inputs.agent_name, {{ json_text_field('rollouts.agent_ref', 'name') }}
-        ) as agent_name,
-        {{ field_number('reward') }} as reward,
-        {{ field_number('input_tokens') }} as input_tokens,
-        {{ field_number('output_tokens') }} as output_tokens,
-        {{ field_number('total_tokens') }} as total_tokens,
-        rollouts.has_reward,
-        rollouts.reward_literal,
-        rollouts.own_fields,
-        rollouts.usage_fields,
+        labels.agent_name,
+        keyed.input_agent_name as agent_ref_name,
+        rollouts.is_measured,
+        rollouts.failure_kind,
+        rollouts.failure_reason,
+        rollouts.model_name,
+        rollouts.reward,
+        rollouts.input_tokens,
+        rollouts.output_tokens,
+        rollouts.total_tokens,
+        rollouts.cached_tokens,
+        rollouts.reasoning_tokens,
+        rollouts.turn_count,
+        rollouts.tool_call_count,
+        rollouts.latency_ms,
+        {{ rollout_cost(
+            'rollouts.input_tokens', 'rollouts.cached_tokens', 'rollouts.output_tokens',
+            'prices.input', 'prices.cached_input', 'prices.output'
+        ) }} as cost,
+        rollouts.metrics,
+        rollouts.info,
+        rollouts.has_usage,
         rollouts.has_answer_field,
         rollouts.answer,
         rollouts.slice_values,
@@ -38,10 +52,11 @@ matched as (
         rollouts.is_truncated,
         rollouts.response_hash
     from rollouts
-    inner join inputs
-        on rollouts.run_id = inputs.run_id
-        and rollouts.task_index = inputs.task_index
-        and rollouts.rollout_index = inputs.rollout_index
+    inner join keyed on {{ same_key('rollouts', 'keyed', key) }}
+    inner join labels
+        on keyed.run_id = labels.run_id
+        and keyed.runner = labels.runner
+    left join prices on rollouts.model_name = prices.model
 )
 
 select * from matched

@@ -13,7 +13,7 @@ answering_agents as (
         run_id,
         agent_name
     from rollouts
-    where has_answer_field
+    where is_measured and has_answer_field
 ),
 
 scored as (

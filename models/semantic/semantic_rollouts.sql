@@ -2,6 +2,7 @@ with
 
 rollouts as (
     select * from {{ ref('rollout_infos') }}
+    where is_measured
 ),
 
 tasks as (

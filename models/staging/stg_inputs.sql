@@ -7,17 +7,21 @@ runs as (
     select * from {{ ref('stg_runs') }}
 ),
 
--- one line per task is kept whole: the first that has a result
+-- One line per task and agent is kept whole: the first whose result is measured, else
+-- the first with a result. A rollout that does not say who ran it may be the first.
 first_completed as (
-    select
+    select distinct
         run_id,
         task_index,
-        min(rollout_index) as rollout_index
+        rollout_index
     from {{ ref('stg_rollouts') }}
     where is_readable
-    group by
-        run_id,
-        task_index
+    qualify
+        coalesce(server_name, agent_name) is null
+        or row_number() over (
+            partition by run_id, task_index, server_name, agent_name
+            order by not is_measured, rollout_index
+        ) = 1
 ),
 
 lines as (
@@ -26,7 +30,8 @@ lines as (
         lines.fields,
         {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
         {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
-        {{ map_field('fields', 'agent_ref') }} as agent_ref
+        {{ map_field('fields', 'agent_ref') }} as agent_ref,
+        {{ json_text(map_field('fields', '_ng_environment_server')) }} as server_name
     from {{ read_rows('inputs') }} as lines
     inner join runs on lines.file_path = runs.inputs_file
 ),
@@ -37,6 +42,7 @@ inputs as (
         lines.task_index,
         lines.rollout_index,
         {{ json_text_field('lines.agent_ref', 'name') }} as agent_name,
+        lines.server_name,
         case
             when first_completed.run_id is not null
                 then {{ content_hash(entries, json_entries(params)) }}
@@ -70,6 +76,7 @@ checked as (
         task_index,
         rollout_index,
         agent_name,
+        server_name,
         task_id,
         prompt,
         sample,

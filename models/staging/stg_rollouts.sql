@@ -1,3 +1,4 @@
+{%- set perf = map_field('fields', 'ng_perf') -%}
 with
 
 runs as (
@@ -25,45 +26,86 @@ usages as (
 rollouts as (
     select
         file_path,
+        parts,
+        usage,
+        fields is not null as is_object,
         {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
         {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
-        {{ map_field('fields', 'agent_ref') }} as agent_ref,
+        {{ json_text_field(map_field('fields', 'agent_ref'), 'name') }} as agent_name,
+        {{ json_text(map_field('fields', '_ng_environment_server')) }} as server_name,
+        {{ is_masked(map_field('fields', 'mask_sample')) }} as is_masked,
+        {{ json_text(map_field('fields', 'failure_kind')) }} as failure_kind,
+        {{ json_text(map_field('fields', 'failure_reason')) }} as failure_reason,
         {{ has_field('fields', 'reward') }} as has_reward,
         {{ map_field('fields', 'reward') }} as reward_literal,
-        {{ numeric_entries(map_entries('fields')) }} as own_fields,
+        {{ numeric_entries(own_entries(map_entries('fields'))) }} as own_fields,
         {{ numeric_entries(json_entries('usage')) }} as usage_fields,
+        {{ json_measure(perf, '$.num_turns') }} as perf_turns,
+        {{ json_measure(perf, '$.num_tool_calls') }} as perf_tool_calls,
+        {{ json_measure(perf, '$.total_latency_ms') }} as latency_ms,
+        {{ json_measure(perf, '$.cached_prompt_tokens') }} as perf_cached_tokens,
+        {{ json_measure(perf, '$.reasoning_tokens') }} as perf_reasoning_tokens,
         {{ has_answer_field('fields') }} as has_answer_field,
         {{ answer_text('fields') }} as answer,
-        {{ slice_values('fields') }} as slice_values,
-        {{ is_output_empty('parts') }} as is_output_empty,
-        {{ is_truncated('parts') }} as is_truncated,
-        {{ response_hash('parts') }} as response_hash,
-        -- no object, or a field name twice: only Python reads that as it is meant
-        fields is not null and not {{ has_repeated_key('usage') }} as is_readable
+        {{ slice_values('fields') }} as slice_values
     from usages
 ),
 
 keyed as (
     select
         runs.run_id,
-        rollouts.task_index,
-        rollouts.rollout_index,
-        rollouts.agent_ref,
-        rollouts.has_reward,
-        rollouts.reward_literal,
-        rollouts.own_fields,
-        rollouts.usage_fields,
-        rollouts.has_answer_field,
-        rollouts.answer,
-        rollouts.slice_values,
-        rollouts.is_output_empty,
-        rollouts.is_truncated,
-        rollouts.response_hash,
-        rollouts.is_readable
-        and rollouts.task_index is not null
-        and rollouts.rollout_index is not null as is_readable
+        rollouts.*,
+        {{ metric_entries('own_fields', 'usage_fields', 'usage') }} as metrics
     from rollouts
     inner join runs on rollouts.file_path = runs.rollouts_file
+),
+
+typed as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        agent_name,
+        server_name,
+        not is_masked as is_measured,
+        nullif(failure_kind, '') as failure_kind,
+        substr(nullif(failure_reason, ''), 1, 500) as failure_reason,
+        parts.model as model_name,
+        -- what a masked rollout was given for a reward measures nothing
+        case when not is_masked then {{ metric_value('metrics', 'reward') }} end
+            as reward,
+        {{ metric_value('metrics', 'input_tokens') }} as input_tokens,
+        {{ metric_value('metrics', 'output_tokens') }} as output_tokens,
+        {{ metric_value('metrics', 'total_tokens') }} as total_tokens,
+        coalesce(
+            perf_cached_tokens,
+            {{ json_measure('usage', '$.input_tokens_details.cached_tokens') }}
+        ) as cached_tokens,
+        coalesce(
+            perf_reasoning_tokens,
+            {{ json_measure('usage', '$.output_tokens_details.reasoning_tokens') }}
+        ) as reasoning_tokens,
+        coalesce(perf_turns, {{ counted_turns('parts') }}) as turn_count,
+        coalesce(perf_tool_calls, {{ counted_tool_calls('parts') }}) as tool_call_count,
+        latency_ms,
+        metrics,
+        {{ rollout_info(
+            'task_index', 'rollout_index', 'has_reward', 'reward_literal', 'own_fields',
+            'usage_fields'
+        ) }} as info,
+        {{ list_length('usage_fields') }} > 0 as has_usage,
+        has_answer_field,
+        answer,
+        slice_values,
+        {{ is_output_empty('parts') }} as is_output_empty,
+        {{ is_truncated('parts') }} as is_truncated,
+        {{ response_hash('parts') }} as response_hash,
+        -- no object, or a field name twice: only Python reads that as it is meant
+        is_object
+        and not {{ has_repeated_key('usage') }}
+        and task_index is not null
+        and rollout_index is not null as is_readable
+    from keyed
 )
 
-select * from keyed
+select * from typed

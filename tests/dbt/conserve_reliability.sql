@@ -6,10 +6,11 @@ agents as (
         run_id,
         sum(expected_rollout_count) as expected_count,
         sum(completed_rollout_count) as completed_count,
+        sum(masked_rollout_count) as masked_count,
         sum(failed_attempt_count) as failed_count,
         sum(
             clean_rollout_count + recovered_rollout_count
-            + lost_rollout_count + unattempted_rollout_count
+            + masked_rollout_count + lost_rollout_count + unattempted_rollout_count
         ) as sorted_count
     from {{ ref('agent_reliability') }}
     where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
@@ -28,8 +29,17 @@ classes as (
 rollouts as (
     select
         run_id,
-        count(*) as completed_count
+        count(*) as measured_count
     from {{ ref('rollout_health') }}
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+    group by run_id
+),
+
+kinds as (
+    select
+        run_id,
+        sum(rollout_count) as masked_count
+    from {{ ref('mask_kinds') }}
     where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by run_id
 )
@@ -39,6 +49,7 @@ from {{ ref('runs') }} as runs
 left join agents on runs.run_id = agents.run_id
 left join classes on runs.run_id = classes.run_id
 left join rollouts on runs.run_id = rollouts.run_id
+left join kinds on runs.run_id = kinds.run_id
 where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     and (
         runs.expected_rollout_count = coalesce(agents.expected_count, 0)
@@ -46,5 +57,7 @@ where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
         and runs.completed_rollout_count = coalesce(agents.completed_count, 0)
         and runs.failed_attempt_count = coalesce(agents.failed_count, 0)
         and runs.failed_attempt_count = coalesce(classes.failed_count, 0)
-        and runs.completed_rollout_count = coalesce(rollouts.completed_count, 0)
+        and runs.masked_rollout_count = coalesce(agents.masked_count, 0)
+        and runs.measured_rollout_count = coalesce(rollouts.measured_count, 0)
+        and runs.masked_rollout_count = coalesce(kinds.masked_count, 0)
     ) is not true

@@ -22,7 +22,7 @@ def cases(source: Path) -> list[Path]:
 
 
 def expected(case: Path, mode: str) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads((case / "expected.json").read_text(encoding="utf-8"))[mode]
+    result: dict[str, Any] = compare.expectation(case)[mode]
     return result
 
 
@@ -57,7 +57,7 @@ def test_profiles_equal_the_expected_ones(source: Path, mode: str, tmp_path: Pat
         if "error" in want:
             continue
         run = Profiled(tmp_path / case.name / "rollouts.jsonl")
-        assert compare(case, run.profiling, run.agents, mode) == [], case.name
+        assert compare.compare(case, run.stem, mode) == [], case.name
         assert completion(by_case[case.name]) == want["completion"], case.name
 
 

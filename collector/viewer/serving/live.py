@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
-from collector.profiling.batch import ANSWER_FIELD, Statistics
+from collector.profiling.statistics import ANSWER_FIELD, Statistics
 from collector.profiling.warehouse import Row
 from collector.viewer.text import utc
 

@@ -13,9 +13,9 @@ import duckdb
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import BusyError, FileError
-from collector.profiling.batch import Statistics
 from collector.profiling.profile import Settings, profile
 from collector.profiling.query import open_read_only
+from collector.profiling.statistics import Statistics
 from collector.profiling.warehouse import Row, fetch_rows, is_duckdb
 from collector.viewer.context import Viewer
 from collector.viewer.links import Links

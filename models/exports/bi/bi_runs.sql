@@ -12,12 +12,16 @@ runs as (
         expected_rollout_count,
         completed_rollout_count,
         missing_rollout_count,
+        measured_rollout_count,
+        masked_rollout_count,
         failed_attempt_count,
         completion_pct,
         task_count,
         complete_task_count,
         partial_task_count,
         dropped_task_count,
+        masked_task_count,
+        is_fan_out,
         skipped_value_count,
         {{ as_utc('profiled_at') }} as profiled_at
     from {{ ref('runs') }}

@@ -1,35 +1,97 @@
+{%- set across_repeats = {
+    'mean_across_repeats/mean': 'mean_mean',
+    'median_across_repeats/mean': 'mean_median',
+    'std_across_repeats/mean': 'mean_std',
+    'min_across_repeats/mean': 'mean_min',
+    'max_across_repeats/mean': 'mean_max',
+    'se_across_repeats/mean': 'mean_se',
+    'ci_low_95_across_repeats/mean': 'mean_ci_low_95',
+    'ci_high_95_across_repeats/mean': 'mean_ci_high_95'
+} -%}
+{%- set statistics = stat_members('metric', metric_columns()) -%}
+{%- set repeats = stat_members('metric', across_repeats) -%}
+{%- set agent = ['run_id', 'agent_name'] -%}
 with
+
+rollouts as (
+    select * from {{ ref('rollout_infos') }}
+),
 
 agents as (
     select distinct
         run_id,
         agent_name
-    from {{ ref('rollout_infos') }}
+    from rollouts
+    where is_measured
+),
+
+-- NeMo Gym counts the masked ones by the agent's own name, however it labels servers
+coverage as (
+    select
+        run_id,
+        agent_ref_name as agent_name,
+        '"coverage/measured_rollouts":' || count(case when is_measured then 1 end)
+        || ',"coverage/masked_rollouts":' || count(case when not is_measured then 1 end)
+        || ',"coverage/measured_tasks":'
+        || count(distinct case when is_measured then task_index end)
+        || ',"coverage/fully_masked_tasks":'
+        || count(distinct task_index)
+        - count(distinct case when is_measured then task_index end) as members
+    from rollouts
+    where agent_ref_name is not null
+    group by
+        run_id,
+        agent_ref_name
+    having count(case when not is_measured then 1 end) > 0
 ),
 
 statistics as (
     select
         run_id,
         agent_name,
-        {{ text_in_order(stat_members(), ['metric']) }} as members
+        {{ text_in_order(statistics, ['metric']) }} as members
     from {{ ref('agent_metrics') }}
     group by
         run_id,
         agent_name
 ),
 
+repeats as (
+    select
+        run_id,
+        agent_name,
+        {{ text_in_order(repeats, ['metric']) }} as members
+    from {{ ref('agent_repeats') }}
+    group by
+        run_id,
+        agent_name
+),
+
+named as (
+    select * from agents
+    union
+    select
+        run_id,
+        agent_name
+    from coverage
+),
+
 -- an agent without any number is still one
 lines as (
     select
-        agents.run_id,
-        agents.agent_name,
-        '{' || coalesce(statistics.members || ',', '')
-        || '"agent_ref":{"name":' || {{ json_string('agents.agent_name') }} || '}}'
-            as line
-    from agents
-    left join statistics
-        on agents.run_id = statistics.run_id
-        and agents.agent_name = statistics.agent_name
+        named.run_id,
+        named.agent_name,
+        '{' || concat_ws(
+            ',',
+            statistics.members,
+            repeats.members,
+            coverage.members,
+            '"agent_ref":{"name":' || {{ json_string('named.agent_name') }} || '}'
+        ) || '}' as line
+    from named
+    left join statistics on {{ same_key('named', 'statistics', agent) }}
+    left join repeats on {{ same_key('named', 'repeats', agent) }}
+    left join coverage on {{ same_key('named', 'coverage', agent) }}
 )
 
 select * from lines

@@ -1,36 +1,53 @@
+{%- set statistics = stat_members('metric', metric_columns()) -%}
+{%- set task = ['run_id', 'task_index', 'agent_name'] -%}
 with
 
 profiles as (
     select * from {{ ref('task_profiles') }}
+    where num_rollouts > 0
 ),
 
 statistics as (
     select
         run_id,
         task_index,
-        {{ text_in_order(stat_members(), ['metric']) }} as members
+        agent_name,
+        {{ text_in_order(statistics, ['metric']) }} as members
     from {{ ref('task_metrics') }}
     group by
         run_id,
-        task_index
+        task_index,
+        agent_name
 ),
 
 infos as (
     select
         run_id,
         task_index,
+        agent_name,
         {{ text_in_order('info', ['rollout_index']) }} as infos
     from {{ ref('rollout_infos') }}
+    where is_measured
     group by
         run_id,
-        task_index
+        task_index,
+        agent_name
 ),
 
+-- where any task of the run was sent to several agents, every row says whose it is
 lines as (
     select
         profiles.run_id,
         profiles.task_index,
+        profiles.agent_name,
         '{"_ng_task_index":' || profiles.task_index
+        || case
+            when runs.is_fan_out
+                then
+                    ',"agent_ref":{"name":'
+                    || {{ json_string('profiles.agent_name') }} || '}'
+            else ''
+        end
         || coalesce(',' || statistics.members, '')
         || ',"sample":' || profiles.sample
         || ',"num_rollouts":' || profiles.num_rollouts
@@ -40,12 +57,9 @@ lines as (
         || {{ json_number('profiles.completion_pct') }}
         || ',"rollout_infos":[' || infos.infos || ']}' as line
     from profiles
-    inner join infos
-        on profiles.run_id = infos.run_id
-        and profiles.task_index = infos.task_index
-    left join statistics
-        on profiles.run_id = statistics.run_id
-        and profiles.task_index = statistics.task_index
+    inner join {{ ref('runs') }} as runs on profiles.run_id = runs.run_id
+    inner join infos on {{ same_key('profiles', 'infos', task) }}
+    left join statistics on {{ same_key('profiles', 'statistics', task) }}
 )
 
 select * from lines

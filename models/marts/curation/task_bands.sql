@@ -17,7 +17,7 @@ rated as (
         outcomes.output_tokens_mean
     from {{ ref('int_task_keys') }} as tasks
     inner join {{ ref('int_expected_tasks') }} as expected
-        on {{ same_key('tasks', 'expected', ['run_id', 'task_index']) }}
+        on {{ same_key('tasks', 'expected', ['run_id', 'task_index', 'agent_name']) }}
     left join {{ ref('int_task_outcomes') }} as outcomes
         on tasks.task_key = outcomes.task_key
 ),

@@ -10,6 +10,7 @@ group_sizes as (
         agent_name,
         count(*) as rollout_count
     from {{ ref('int_rollouts_matched') }}
+    where is_measured
     group by
         run_id,
         agent_name

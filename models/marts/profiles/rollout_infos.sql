@@ -11,11 +11,22 @@ infos as (
         rollout_index,
         task_index || ':' || rollout_index as rollout_id,
         agent_name,
+        agent_ref_name,
+        is_measured,
+        failure_kind,
+        failure_reason,
         reward,
         input_tokens,
         output_tokens,
         total_tokens,
-        {{ rollout_info() }} as info
+        cached_tokens,
+        reasoning_tokens,
+        turn_count,
+        tool_call_count,
+        latency_ms,
+        model_name,
+        cost,
+        info
     from rollouts
 )
 

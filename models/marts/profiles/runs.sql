@@ -6,19 +6,23 @@ runs as (
 
 tasks as (
     select
-        tasks.run_id,
+        run_id,
         count(*) as task_count,
-        {{ integer('sum(tasks.expected_num_rollouts)') }} as expected_rollout_count,
-        count(profiles.task_index) as started_task_count,
-        {{ integer('coalesce(sum(profiles.num_rollouts), 0)') }}
-            as completed_rollout_count,
-        count(case when profiles.missing_num_rollouts = 0 then 1 end)
-            as complete_task_count
-    from {{ ref('int_expected_tasks') }} as tasks
-    left join {{ ref('task_profiles') }} as profiles
-        on tasks.run_id = profiles.run_id
-        and tasks.task_index = profiles.task_index
-    group by tasks.run_id
+        {{ integer('sum(rollout_count)') }} as expected_rollout_count,
+        {{ integer('sum(completed_count)') }} as completed_rollout_count,
+        {{ integer('sum(measured_count)') }} as measured_rollout_count,
+        count(case when completed_count = rollout_count then 1 end)
+            as complete_task_count,
+        count(case when completed_count = 0 then 1 end) as dropped_task_count,
+        count(case when completed_count > 0 and measured_count = 0 then 1 end)
+            as masked_task_count,
+        -- an agent counts for a task unless all it has there is masked
+        count(case when rollout_count > completed_count - measured_count then 1 end)
+        > count(distinct case
+            when rollout_count > completed_count - measured_count then task_index
+        end) as is_fan_out
+    from {{ ref('int_expected_tasks') }}
+    group by run_id
 ),
 
 failures as (
@@ -52,15 +56,21 @@ described as (
         coalesce(tasks.completed_rollout_count, 0) as completed_rollout_count,
         coalesce(tasks.expected_rollout_count - tasks.completed_rollout_count, 0)
             as missing_rollout_count,
+        coalesce(tasks.measured_rollout_count, 0) as measured_rollout_count,
+        coalesce(tasks.completed_rollout_count - tasks.measured_rollout_count, 0)
+            as masked_rollout_count,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
         coalesce(
             100.0 * tasks.completed_rollout_count / tasks.expected_rollout_count, 100.0
         ) as completion_pct,
         coalesce(tasks.task_count, 0) as task_count,
         coalesce(tasks.complete_task_count, 0) as complete_task_count,
-        coalesce(tasks.started_task_count - tasks.complete_task_count, 0)
-            as partial_task_count,
-        coalesce(tasks.task_count - tasks.started_task_count, 0) as dropped_task_count,
+        coalesce(
+            tasks.task_count - tasks.complete_task_count - tasks.dropped_task_count, 0
+        ) as partial_task_count,
+        coalesce(tasks.dropped_task_count, 0) as dropped_task_count,
+        coalesce(tasks.masked_task_count, 0) as masked_task_count,
+        coalesce(tasks.is_fan_out, false) as is_fan_out,
         coalesce(skipped.skipped_value_count, 0) as skipped_value_count,
         runs.profiled_at
     from runs

@@ -4,8 +4,8 @@ agents as (
     select
         *,
         expected_rollout_count - completed_rollout_count as missing_rollout_count,
-        expected_rollout_count - completed_rollout_count + unscored_rollout_count
-            as unknown_reward_count,
+        expected_rollout_count - completed_rollout_count + masked_rollout_count
+        + unscored_rollout_count as unknown_reward_count,
         nullif(expected_rollout_count, 0) as divisor
     from {{ ref('int_agent_rollouts') }}
 ),
@@ -15,6 +15,7 @@ rewards as (
         run_id,
         agent_name,
         value_mean as reward_mean,
+        value_count as reward_count,
         value_mean * value_count as reward_sum,
         least(value_min, 0) as reward_min,
         greatest(value_max, 1) as reward_max
@@ -28,6 +29,7 @@ filled as (
     select
         agents.*,
         rewards.reward_mean,
+        coalesce(rewards.reward_count, 0) as reward_count,
         case when rewards.run_id is not null then rewards.reward_sum else 0 end
             as reward_sum,
         coalesce(rewards.reward_min, 0.0) as assumed_reward_min,
@@ -41,6 +43,8 @@ filled as (
 means as (
     select
         *,
+        reward_sum / nullif(reward_count + zero_rollout_count, 0)
+            as reward_mean_with_zeros,
         reward_sum / divisor as reward_mean_failures_as_zero,
         (reward_sum + unknown_reward_count * assumed_reward_min) / divisor
             as reward_mean_lowest,
@@ -56,6 +60,8 @@ described as (
         expected_rollout_count,
         completed_rollout_count,
         missing_rollout_count,
+        completed_rollout_count - masked_rollout_count as measured_rollout_count,
+        masked_rollout_count,
         unscored_rollout_count,
         failed_attempt_count,
         completed_rollout_count + failed_attempt_count as attempt_count,
@@ -66,6 +72,9 @@ described as (
         lost_rollout_count,
         missing_rollout_count - lost_rollout_count as unattempted_rollout_count,
         reward_mean,
+        zero_rollout_count,
+        case when zero_rollout_count > 0 then {{ finite('reward_mean_with_zeros') }} end
+            as reward_mean_with_zeros,
         {{ finite('reward_mean_failures_as_zero') }} as reward_mean_failures_as_zero,
         {{ finite('reward_mean_lowest') }} as reward_mean_lowest,
         {{ finite('reward_mean_highest') }} as reward_mean_highest,

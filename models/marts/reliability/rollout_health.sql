@@ -1,8 +1,10 @@
 {%- set task = ['run_id', 'agent_name', 'task_index'] -%}
+{%- set key = ['run_id', 'task_index', 'rollout_index'] -%}
 with
 
 rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
+    where is_measured
 ),
 
 repeated_responses as (
@@ -50,10 +52,12 @@ found as (
         rollouts.answer,
         rollouts.is_output_empty,
         rollouts.is_truncated,
-        {{ list_length('rollouts.usage_fields') }} = 0 as is_usage_missing,
+        not rollouts.has_usage as is_usage_missing,
         repeated_responses.run_id is not null as is_response_repeated,
         inconsistent_answers.run_id is not null as is_verdict_inconsistent,
-        suspect_tasks.run_id is not null as is_ground_truth_suspect
+        suspect_tasks.run_id is not null as is_ground_truth_suspect,
+        verdicts.verdict as gym_verdict,
+        verdicts.checks as gym_findings
     from rollouts
     left join repeated_responses
         on {{ same_key('rollouts', 'repeated_responses', task + ['response_hash']) }}
@@ -62,6 +66,8 @@ found as (
         on {{ same_key('rollouts', 'inconsistent_answers', task + ['answer']) }}
     left join suspect_tasks
         on {{ same_key('rollouts', 'suspect_tasks', task) }}
+    left join {{ ref('stg_verdicts') }} as verdicts
+        on {{ same_key('rollouts', 'verdicts', key) }}
 ),
 
 counted as (

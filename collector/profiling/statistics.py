@@ -1,0 +1,114 @@
+"""What decides the statistics of a profile, beside the files: passes, answers, slices, prices."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from collector.artifacts import RECORD_SUFFIX, Run, beside
+from collector.errors import FileError, UsageError
+
+ANSWER_FIELD = "extracted_answer"
+PRICE = "struct(model varchar, input double, cached_input double, output double)"
+
+
+class Price(BaseModel):
+    """What a model costs, per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+
+    def row(self, model: str) -> dict[str, str | float]:
+        """Return the price as the models read it; cached tokens cost as others by default."""
+        cached = self.input if self.cached_input is None else self.cached_input
+        return {"model": model, "input": self.input, "cached_input": cached, "output": self.output}
+
+
+@dataclass(frozen=True)
+class Zeros:
+    """Which rollouts without a result count as a reward of 0, beside the plain figure."""
+
+    failure_classes: tuple[str, ...] = ()
+    is_missing_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What counts as a pass, where the answer is, what to slice by, and what tokens cost."""
+
+    pass_threshold: float = 1.0
+    answer_field: str | None = None
+    slice_by: tuple[str, ...] = ()
+    zeros: Zeros | None = None
+    """How failures count; what the run was collected with if this is not given."""
+    prices: tuple[dict[str, str | float], ...] = ()
+
+    def check(self) -> None:
+        """Refuse settings that no run can have."""
+        if not math.isfinite(self.pass_threshold):
+            raise UsageError(f"--pass-threshold {self.pass_threshold}: not a finite number")
+        for name in self.slice_by:
+            if name in ("", "all"):
+                raise UsageError(f"--slice-by {name!r}: name a field of the inputs or rollouts")
+        if self.answer_field == "":
+            raise UsageError("--answer-field '': name a field of the rollouts")
+
+    def variables(self) -> dict[str, tuple[str, Any]]:
+        """Return the variables that the models read, each with its type."""
+        return {
+            "spotter_pass_threshold": ("double", float(self.pass_threshold)),
+            "spotter_answer_field": ("varchar", self.answer_field or ANSWER_FIELD),
+            "spotter_slice_by": ("varchar[]", list(dict.fromkeys(self.slice_by))),
+            "spotter_prices": (f"{PRICE}[]", list(self.prices)),
+        }
+
+    def zeros_of(self, run: Run) -> Zeros:
+        """Return how the failures of a run count."""
+        return recorded_zeros(run) if self.zeros is None else self.zeros
+
+
+def read_prices(path: Path) -> tuple[dict[str, str | float], ...]:
+    """Read a YAML file with the prices of models, or say what is wrong with it."""
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"cannot read the prices at {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise UsageError(f"{path} is not a YAML file: {error}") from error
+    try:
+        prices = TypeAdapter(dict[str, Price]).validate_python(given or {})
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"])) or "the file"
+        raise UsageError(
+            f"{path}: {where}: {found['msg']}\n"
+            "  write one entry per model: my-model: {input: 0.5, output: 1.5, cached_input: 0.1},"
+            " in money per million tokens"
+        ) from error
+    return tuple(price.row(model) for model, price in prices.items())
+
+
+def recorded_zeros(run: Run) -> Zeros:
+    """Return what the run was collected with, if its record says so."""
+    try:
+        record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return Zeros()
+    settings = record.get("settings") if isinstance(record, dict) else None
+    if not isinstance(settings, dict):
+        return Zeros()
+    classes = settings.get("count_failure_classes_as_zero")
+    named = classes if isinstance(classes, list) else []
+    return Zeros(
+        tuple(name for name in named if isinstance(name, str)),
+        settings.get("count_missing_rollouts_as_zero") is True,
+    )

@@ -1,0 +1,12 @@
+{# Whether a rollout is masked: its `mask_sample` is anything that Python takes for true. #}
+{% macro is_masked(mask) %}
+    {{- return(adapter.dispatch('is_masked')(mask)) -}}
+{% endmacro %}
+
+{% macro duckdb__is_masked(mask) %}
+    coalesce(
+        {{ mask }}::varchar not in ('null', 'false', '""', '[]', '{}')
+        and coalesce(try_cast({{ mask }}::varchar as double) != 0, true),
+        false
+    )
+{% endmacro %}

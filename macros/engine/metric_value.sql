@@ -1,0 +1,11 @@
+{# One metric of a rollout; null if it has none, or none that is finite. #}
+{% macro metric_value(metrics, name) %}
+    {{- return(adapter.dispatch('metric_value')(metrics, name)) -}}
+{% endmacro %}
+
+{% macro duckdb__metric_value(metrics, name) %}
+    {%- set value -%}
+        list_filter({{ metrics }}, lambda entry: entry.metric = '{{ name }}')[1].value
+    {%- endset -%}
+    {{ finite(value) }}
+{% endmacro %}

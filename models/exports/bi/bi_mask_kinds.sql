@@ -1,0 +1,7 @@
+with
+
+mask_kinds as (
+    select * from {{ ref('mask_kinds') }}
+)
+
+select * from mask_kinds

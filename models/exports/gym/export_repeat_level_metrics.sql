@@ -1,0 +1,70 @@
+{%- set columns = {
+    'mean': 'value_mean', 'median': 'value_median', 'std': 'value_std', 'sem': 'value_sem',
+    'min': 'value_min', 'max': 'value_max', 'p25': 'value_p25', 'p75': 'value_p75',
+    'ci_low_95': 'value_ci_low_95', 'ci_high_95': 'value_ci_high_95'
+} -%}
+{%- set repeat = ['run_id', 'agent_name', 'rollout_index'] -%}
+with
+
+measured as (
+    select * from {{ ref('rollout_infos') }}
+    where is_measured
+),
+
+agents as (
+    select
+        run_id,
+        agent_name,
+        count(distinct task_index) as task_count
+    from measured
+    group by
+        run_id,
+        agent_name
+    having count(distinct rollout_index) > 1
+),
+
+-- a repeat without any number is still one
+repeats as (
+    select
+        measured.run_id,
+        measured.agent_name,
+        measured.rollout_index,
+        count(*) as sample_count,
+        max(agents.task_count) - count(*) as missing_count
+    from measured
+    inner join agents on {{ same_key('measured', 'agents', ['run_id', 'agent_name']) }}
+    group by
+        measured.run_id,
+        measured.agent_name,
+        measured.rollout_index
+),
+
+statistics as (
+    select
+        run_id,
+        agent_name,
+        rollout_index,
+        {{ text_in_order(stat_members('metric', columns), ['metric']) }} as members
+    from {{ ref('repeat_metrics') }}
+    group by
+        run_id,
+        agent_name,
+        rollout_index
+),
+
+lines as (
+    select
+        repeats.run_id,
+        repeats.agent_name,
+        repeats.rollout_index,
+        '{"agent_ref":{"name":' || {{ json_string('repeats.agent_name') }} || '}'
+        || ',"_ng_rollout_index":' || repeats.rollout_index
+        || ',"sample_count":' || repeats.sample_count
+        || ',"missing_count":' || repeats.missing_count
+        || coalesce(',' || statistics.members, '') || '}' as line
+    from repeats
+    left join statistics
+        on {{ same_key('repeats', 'statistics', repeat) }}
+)
+
+select * from lines

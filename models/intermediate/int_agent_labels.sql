@@ -1,0 +1,78 @@
+-- Who ran a rollout is its environment server, or the agent where none is known. It is
+-- called by the agent's name if no other server fronts that agent, else by its own.
+with recursive
+
+fronted as (
+    select
+        run_id,
+        runner,
+        input_agent_name as agent_name,
+        min(task_index) as first_task_index,
+        bool_or(is_measured or not is_completed) as is_counted
+    from {{ ref('int_rollouts_keyed') }}
+    where runner is not null
+    group by
+        run_id,
+        runner,
+        input_agent_name
+),
+
+-- a server that fronts several agents is known by its first
+runners as (
+    select
+        run_id,
+        runner,
+        agent_name,
+        is_counted
+    from fronted
+    qualify
+        row_number() over (
+            partition by run_id, runner
+            order by not is_counted, first_task_index, agent_name
+        ) = 1
+),
+
+-- a runner whose rollouts are all masked does not change what the others are called
+counted as (
+    select
+        *,
+        count(case when is_counted then 1 end) over (partition by run_id, agent_name)
+        + case when is_counted then 0 else 1 end as rival_count
+    from runners
+),
+
+-- a runner whose agent's name is another runner's label keeps its own name, and so on
+own_names as (
+    select
+        run_id,
+        runner,
+        is_counted
+    from counted
+    where agent_name is null or agent_name = runner or rival_count > 1
+    union
+    select
+        counted.run_id,
+        counted.runner,
+        counted.is_counted
+    from counted
+    inner join own_names
+        on counted.run_id = own_names.run_id
+        and counted.agent_name = own_names.runner
+    where own_names.is_counted or not counted.is_counted
+),
+
+labels as (
+    select
+        counted.run_id,
+        counted.runner,
+        case
+            when own_names.runner is null then counted.agent_name
+            else counted.runner
+        end as agent_name
+    from counted
+    left join own_names
+        on counted.run_id = own_names.run_id
+        and counted.runner = own_names.runner
+)
+
+select * from labels

@@ -1,0 +1,7 @@
+with
+
+prices as (
+    select {{ unnest_entries(setting('prices')) }}
+)
+
+select * from prices
