@@ -19,7 +19,7 @@ from tests.support import Row, load_compare, write_lines, write_run
 
 SEEDS = range(150)
 MODES = ("strict", "partial")
-compare = load_compare()
+compare = load_compare().compare
 
 
 @dataclass(frozen=True)

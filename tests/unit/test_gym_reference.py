@@ -15,7 +15,7 @@ from tests.support import Row, load_compare, write_lines
 CASES = sorted(
     path.parent for source in (GOLDEN, CORPUS) for path in source.glob("*/expected.json")
 )
-compare = load_compare()
+compare = load_compare().compare
 
 
 def read_lines(path: Path) -> list[Row]:
