@@ -143,16 +143,15 @@ class Written:
     inputs: list[Row]
 
     @property
+    def measured(self) -> list[Row]:
+        return [row for row in self.rows if reference.is_measured(row)]
+
+    @property
     def rollouts(self) -> list[Rollout]:
-        """The measured rollouts."""
-        return [
-            reference.read(row, self.setting.answer_field)
-            for row in self.rows
-            if reference.is_measured(row)
-        ]
+        return [reference.read(row, self.setting.answer_field) for row in self.measured]
 
     def has_answers(self, agent: str) -> bool:
-        own = (one.row for one in self.rollouts if one.agent == agent)
+        own = (row for row in self.measured if row["agent_ref"]["name"] == agent)
         return any(self.setting.answer_field in row for row in own)
 
     def slices(self) -> dict[Key, reference.Tasks]:
@@ -227,6 +226,7 @@ def masked_fields(rng: random.Random) -> Row:
         "extracted_answer": "masked",
         "other": "masked",
         "failure_kind": rng.choice(["judge_failed", "session_lost", None]),
+        "failure_reason": f"reason {rng.randrange(9)}",
         "response": {"usage": {"output_tokens": 10**6}},
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median, stdev
 
@@ -55,3 +56,19 @@ def task_profile(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
 def spread(values: Sequence[float], *, of_one: float | None) -> float | None:
     """The sample standard deviation, and what stands for that of one value."""
     return stdev(values) if len(values) > 1 else of_one if values else None
+
+
+def mask_kinds(rows: Sequence[Row]) -> dict[str, Figures]:
+    """The rows of one agent, by the kind of failure that its masked rollouts tell of."""
+    kinds: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if not is_measured(row):
+            kinds[row.get("failure_kind") or "(unknown)"].append(row)
+    return {
+        kind: {
+            "rollout_count": len(own),
+            "task_count": len({row["_ng_task_index"] for row in own}),
+            "example_reason": min(row["failure_reason"] for row in own),
+        }
+        for kind, own in kinds.items()
+    }

@@ -29,6 +29,7 @@ KEYS = {
     "reward_by_length": ("agent_name",),
     "rollout_health": ("task_index", "rollout_index"),
     "rollout_infos": ("task_index", "rollout_index"),
+    "mask_kinds": ("agent_name", "failure_kind"),
     "task_profiles": ("task_index", "agent_name"),
 }
 
@@ -187,6 +188,16 @@ def test_task_profiles_count_what_is_masked_or_missing(written: Written) -> None
     }
     found = written.run.table("from task_profiles")
     assert differences(found, expected, KEYS["task_profiles"]) == []
+
+
+def test_mask_kinds_say_why_rollouts_are_masked(written: Written) -> None:
+    expected = {
+        (*agent, kind): columns
+        for agent, rows in grouped(written.rows, agent_of).items()
+        for kind, columns in reference_counts.mask_kinds(rows).items()
+    }
+    found = written.run.table("from mask_kinds")
+    assert differences(found, expected, KEYS["mask_kinds"]) == []
 
 
 def test_rollouts_are_measured_unless_they_are_masked(written: Written) -> None:
