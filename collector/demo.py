@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from collector import artifacts
+from collector import artifacts, demo_faults
 from collector.checking import checked
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
@@ -29,7 +30,7 @@ CONFIGS = (
 TASKS = "resources_servers/workplace/data/train.jsonl"
 AGENT = "workplace_simple_agent"
 BAR = 40
-# the input's own fields are in the sample that each task keeps
+# the input's own fields are in the sample that each task keeps; a task may be masked as a whole
 DESCRIBED = """
     task_index,
     json_extract_string(sample, '$.difficulty') as difficulty,
@@ -40,11 +41,14 @@ DESCRIBED = """
 """
 HISTOGRAM = """
 select round(reward_mean, 2) as pass_rate, count(*) as tasks
-from task_profiles group by pass_rate order by pass_rate
+from task_profiles where reward_mean is not null group by pass_rate order by pass_rate
 """
-HARDEST = f"select {DESCRIBED} from task_profiles order by reward_mean, task_index limit 5"
+HARDEST = f"""
+select {DESCRIBED} from task_profiles where reward_mean is not null
+order by reward_mean, task_index limit 5
+"""
 UNCERTAIN = f"""
-select {DESCRIBED} from task_profiles
+select {DESCRIBED} from task_profiles where reward_mean is not null
 order by abs(reward_mean - 0.5), task_index limit 5
 """
 ATTEMPTS = """
@@ -53,22 +57,42 @@ from pass_at_k where slice_by = 'all' order by k
 """
 
 
-def run_demo(folder: Path, *, num_repeats: int, limit: int, parallel: int) -> str:
+@dataclass(frozen=True)
+class Demo:
+    """What to run, and where to put it."""
+
+    folder: Path
+    num_repeats: int
+    limit: int
+    parallel: int
+    has_faults: bool = False
+    """Whether servers fail, hang and mask rollouts, which the demo then explains."""
+
+    @property
+    def rollouts(self) -> Path:
+        """Return where the rollouts go."""
+        return self.folder / "rollouts.jsonl"
+
+    @property
+    def warehouse(self) -> Path:
+        """Return where the marts go."""
+        return self.folder / "warehouse.duckdb"
+
+
+def run_demo(demo: Demo) -> str:
     """Run the workflow in a folder of its own, and return what to show."""
-    rollouts = folder / "rollouts.jsonl"
-    _refuse_foreign(rollouts)
-    collected = _collected(rollouts, num_repeats=num_repeats, limit=limit, parallel=parallel)
+    _refuse_foreign(demo.rollouts)
+    collected = _collected(demo)
     if collected.signal:
         sys.exit(128 + collected.signal)
-    if collected.missing_count:
+    if collected.missing_count and not demo.has_faults:
         raise ServerError(
             f"{collected.missing_count} rollouts of the demo are missing; see"
             f" {collected.files.failures}"
         )
-    warehouse = folder / "warehouse.duckdb"
     _say("profiling")
-    outcome = _profiled(rollouts, warehouse)
-    return "\n".join([report.as_text(outcome), "", *_findings(warehouse), *_next_steps(folder)])
+    outcome = _profiled(demo)
+    return "\n".join([report.as_text(outcome), "", *_findings(demo), *_next_steps(demo.folder)])
 
 
 def _refuse_foreign(rollouts: Path) -> None:
@@ -83,34 +107,44 @@ def _refuse_foreign(rollouts: Path) -> None:
         )
 
 
-def _collected(rollouts: Path, *, num_repeats: int, limit: int, parallel: int) -> Collected:
+def _collected(demo: Demo) -> Collected:
     given = {
         "agent_name": AGENT,
         "input_jsonl_fpath": find_file(TASKS),
-        "output_jsonl_fpath": rollouts,
-        "limit": limit,
-        "num_repeats": num_repeats,
+        "output_jsonl_fpath": demo.rollouts,
+        "limit": demo.limit,
+        "num_repeats": demo.num_repeats,
         "num_repeats_add_seed": True,
-        "num_samples_in_parallel": parallel,
+        "num_samples_in_parallel": demo.parallel,
         "overwrite": True,
+        **(demo_faults.COLLECTED if demo.has_faults else {}),
     }
-    _say("starting the servers of the workplace environment, with a simulated model")
-    with child_gym(CONFIGS, ()) as gym:
+    manner = ", which fails, hangs and is masked at times" if demo.has_faults else ""
+    _say(f"starting the servers of the workplace environment, with a simulated model{manner}")
+    with child_gym(CONFIGS, demo_faults.SERVED if demo.has_faults else ()) as gym:
         address = {"head_host": gym.head_host, "head_port": gym.head_port}
         return collect(checked(CollectSettings, {**given, **address}), CollectProgress())
 
 
-def _profiled(rollouts: Path, warehouse: Path) -> Outcome:
-    runs = artifacts.plan_runs(artifacts.find_rollouts([rollouts]), run_id="demo")
+def _profiled(demo: Demo) -> Outcome:
+    runs = artifacts.plan_runs(artifacts.find_rollouts([demo.rollouts]), run_id="demo")
+    settings = Settings(
+        demo.warehouse.absolute(),
+        is_partial_allowed=demo.has_faults,
+        statistics=Statistics(slice_by=("difficulty",)),
+    )
     progress = Progress()
     try:
-        sliced = Statistics(slice_by=("difficulty",))
-        return profile(runs, Settings(warehouse.absolute(), statistics=sliced), listener=progress)
+        return profile(runs, settings, listener=progress)
     finally:
         progress.clear()
 
 
-def _findings(warehouse: Path) -> Iterator[str]:
+def _findings(demo: Demo) -> Iterator[str]:
+    warehouse = demo.warehouse
+    if demo.has_faults:
+        yield from demo_faults.findings(warehouse)
+        yield ""
     yield "How many tasks have which pass rate?"
     yield from _bars(_query(warehouse, HISTOGRAM))
     yield "\nWhat do several attempts reach?"
@@ -124,7 +158,7 @@ def _findings(warehouse: Path) -> Iterator[str]:
 
 
 def _bars(table: Table) -> Iterator[str]:
-    most = max(count for _, count in table.rows)
+    most = max((count for _, count in table.rows), default=0)
     for rate, count in table.rows:
         yield f"  {100 * rate:3.0f}%  {'█' * max(1, round(BAR * count / most))} {count}"
 

@@ -16,6 +16,10 @@ def demo(
     num_repeats: Annotated[int, typer.Option("--num-repeats", "-n", help="Rollouts a task.")] = 4,
     limit: Annotated[int, typer.Option(help="Tasks to take; 0 takes all.")] = 0,
     parallel: Annotated[int, typer.Option("--parallel", "-p", help="Rollouts at once.")] = 32,
+    faults: Annotated[
+        bool,
+        typer.Option("--faults", help="Let the model fail, hang, and be masked at times."),
+    ] = False,
 ) -> None:
     """Run the whole workflow on the embedded gym: no model, no network, no account.
 
@@ -25,7 +29,8 @@ def demo(
     \b
     spotter demo
     spotter demo --output-dir /tmp/demo -n 8
+    spotter demo --faults
     """
-    from collector.demo import run_demo
+    from collector.demo import Demo, run_demo
 
-    typer.echo(run_demo(output_dir, num_repeats=num_repeats, limit=limit, parallel=parallel))
+    typer.echo(run_demo(Demo(output_dir, num_repeats, limit, parallel, has_faults=faults)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,6 +47,13 @@ QUERIES = {
         select * from {WAREHOUSE}.main.failures where run_id = ?
         order by agent_name, attempt_count desc, failure_class
     """,
+    "masks": f"""
+        select * from {WAREHOUSE}.main.mask_kinds where run_id = ?
+        order by agent_name, rollout_count desc, failure_kind
+    """,
+    "efforts": f"""
+        select * from {WAREHOUSE}.main.agent_efforts where run_id = ? order by agent_name
+    """,
     "bands": f"""
         select run_id, agent_name, band, count(*) as task_count,
             count(*) filter (is_informative) as informative_task_count
@@ -69,6 +77,8 @@ class Headlines:
     scores: list[Row]
     reliability: list[Row]
     failures: list[Row]
+    masks: list[Row]
+    efforts: list[Row]
     bands: list[Row]
     health: list[Row]
 
@@ -122,14 +132,32 @@ def as_data(headlines: Headlines, agent: str) -> Row:
         "scores": plain["scores"],
         "reliability": next(iter(plain["reliability"]), None),
         "failures": plain["failures"],
+        "masks": plain["masks"],
+        "effort": next(iter(plain["efforts"]), None),
         "bands": plain["bands"],
         "health": next(iter(plain["health"]), None),
     }
 
 
+def masks_text(masks: list[Row]) -> str:
+    """Say why rollouts were masked: the most frequent kinds with their numbers."""
+    counts: Counter[str] = Counter()
+    for row in masks:
+        counts[row["failure_kind"]] += row["rollout_count"]
+    shown = ", ".join(
+        f"{count:,} {label(kind, 30)}" for kind, count in counts.most_common(SHOWN_CLASSES)
+    )
+    hidden = len(counts) - SHOWN_CLASSES
+    return f"{shown} and {counted_noun(hidden, 'more kind')}" if hidden > 0 else shown
+
+
 def range_text(headlines: Headlines) -> str:
-    """Say what the mean reward could be if the missing rollouts were there, for a few agents."""
-    rows = [row for row in headlines.reliability if row["missing_rollout_count"]]
+    """Say what the mean reward could be with all rollouts there and measured, for a few agents."""
+    rows = [
+        row
+        for row in headlines.reliability
+        if row["missing_rollout_count"] or row["masked_rollout_count"]
+    ]
     return ", ".join(
         f"{label(row['agent_name'])} {_number(row['reward_mean_lowest'])} to"
         f" {_number(row['reward_mean_highest'])}"
@@ -145,6 +173,7 @@ def _agent_text(agent: str, mine: Headlines) -> Iterator[str]:
     yield from _more_text(overall)
     yield from _slices_text([row for row in mine.scores if row["slice_by"] != "all"])
     yield from _reliability_text(mine)
+    yield from _efforts_text(mine.efforts)
     yield from _bands_text(mine.bands)
     yield from _health_text(mine.health)
     yield ""
@@ -213,13 +242,50 @@ def _reliability_text(mine: Headlines) -> Iterator[str]:
             f" {counted_noun(row['expected_rollout_count'], 'rollout')}"
             + (f"; failed attempts: {classes}" if classes else "")
         )
-        missing = row["missing_rollout_count"]
-        unknown = missing + row["unscored_rollout_count"]
+        if row["masked_rollout_count"]:
+            yield (
+                f"    masked         {row['masked_rollout_count']:,} of"
+                f" {counted_noun(row['completed_rollout_count'], 'completed rollout')}, which count"
+                f" for no figure: {masks_text(mine.masks)}"
+            )
+        unknown = (
+            row["missing_rollout_count"]
+            + row["masked_rollout_count"]
+            + row["unscored_rollout_count"]
+        )
+        if row["zero_rollout_count"] and row["reward_mean_with_zeros"] is not None:
+            yield (
+                f"    with zeros     the mean is {_number(row['reward_mean_with_zeros'])} with"
+                f" {counted_noun(row['zero_rollout_count'], 'missing rollout')} counted as 0,"
+                f" {_number(row['reward_mean'])} without"
+            )
         if unknown and row["reward_mean_lowest"] is not None:
             yield (
-                f"    {unknown} without a reward: the mean over all expected rollouts is"
+                f"    {unknown:,} without a reward: the mean over all expected rollouts is"
                 f" {_number(row['reward_mean_failures_as_zero'])} if they count as 0, and between"
                 f" {_number(row['reward_mean_lowest'])} and {_number(row['reward_mean_highest'])}"
+            )
+
+
+def _efforts_text(efforts: list[Row]) -> Iterator[str]:
+    """Say what a rollout took, as far as it is known."""
+    for row in efforts:
+        parts = [
+            f"{row[name]:.{digits}f} {noun}"
+            for name, noun, digits in (
+                ("turn_count_mean", "turns", 1),
+                ("tool_call_count_mean", "tool calls", 1),
+            )
+            if row[name]
+        ]
+        if row["latency_ms_mean"] is not None:
+            parts.append(f"{row['latency_ms_mean'] / 1000:.1f} s")
+        if row["cost_mean"] is not None:
+            parts.append(f"cost {row['cost_mean']:.4g}")
+        if parts:
+            per_pass = row["cost_per_pass"]
+            yield f"    a rollout      {', '.join(parts)}" + (
+                f"; a pass costs {per_pass:.4g}" if per_pass is not None else ""
             )
 
 

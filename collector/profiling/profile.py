@@ -48,6 +48,8 @@ class Outcome:
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
     headlines: dict[str, Headlines]
+    outdated_run_count: int = 0
+    """Runs of the warehouse that an earlier version profiled, by other rules."""
     is_published: bool = True
 
 
@@ -159,6 +161,9 @@ def _outcome(
         " where list_contains(?, run_id) order by run_id, agent_name, metric",
         ids,
     )
+    (outdated,) = connection.execute(
+        f"select count(*) from {WAREHOUSE}.main.runs where measured_rollout_count is null"
+    ).fetchone() or (0,)
     return Outcome(
         warehouse=settings.warehouse,
         is_new_warehouse=is_new,
@@ -166,6 +171,7 @@ def _outcome(
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
+        outdated_run_count=outdated,
         is_published=settings.is_published,
     )
 

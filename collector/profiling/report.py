@@ -18,12 +18,16 @@ COUNTS = (
     "expected_rollout_count",
     "completed_rollout_count",
     "missing_rollout_count",
+    "measured_rollout_count",
+    "masked_rollout_count",
     "failed_attempt_count",
     "completion_pct",
     "task_count",
     "complete_task_count",
     "partial_task_count",
     "dropped_task_count",
+    "masked_task_count",
+    "is_fan_out",
     "skipped_value_count",
 )
 
@@ -74,26 +78,43 @@ def warnings(outcome: Outcome) -> Iterator[str]:
                 f" missing, {counted_noun(counts['dropped_task_count'], 'task')} dropped. Rollouts"
                 " that finish first are usually the short ones, so these figures are biased"
             )
+        if counts["masked_rollout_count"]:
+            masked, completed = counts["masked_rollout_count"], counts["completed_rollout_count"]
+            why = headlines.masks_text(outcome.headlines[run.run_id].masks)
+            yield (
+                f"{name}: the environment masked {masked:,} of"
+                f" {counted_noun(completed, 'completed rollout')}: {why}. They count for no figure"
+            )
+        if counts["missing_rollout_count"] or counts["masked_rollout_count"]:
             possible = headlines.range_text(outcome.headlines[run.run_id])
             if possible:
-                yield f"{name}: with the missing rollouts, the mean could be: {possible}"
+                yield f"{name}: with all rollouts measured, the mean could be: {possible}"
         if counts["skipped_value_count"]:
             skipped = counted_noun(counts["skipped_value_count"], "value")
             yield f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"
+    if outcome.outdated_run_count:
+        older = counted_noun(outcome.outdated_run_count, "other run")
+        yield (
+            f"{older} of this warehouse were profiled by an earlier version of Spotter, which"
+            " counted masked rollouts too. Profile them again before you compare"
+        )
 
 
 def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     counts = outcome.completion[run.run_id]
-    failed = counts["failed_attempt_count"]
+    failed, masked = counts["failed_attempt_count"], counts["masked_rollout_count"]
+    fully = counts["masked_task_count"]
     yield f"Run          {printable(run.run_id)}  ({_short(run.rollouts)})"
     yield (
         f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
         f" ({counts['completion_pct']:.2f}%)"
+        + (f", {masked:,} of them masked" if masked else "")
         + (f", {counted_noun(failed, 'failed attempt')}" if failed else "")
     )
     yield (
         f"Tasks        {counts['task_count']}: {counts['complete_task_count']} complete,"
         f" {counts['partial_task_count']} partial, {counts['dropped_task_count']} dropped"
+        + (f", {fully} with nothing but masked rollouts" if fully else "")
     )
     yield from _agents_text(outcome.agents[run.run_id])
     sql = "spotter sql"
@@ -103,6 +124,7 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     if outcome.is_published:
         yield f"Profile      {_short(run.profiling)}"
         yield f"Agents       {_short(run.agents)}"
+        yield f"Repeats      {_short(run.repeats)}"
         yield ""
 
 
@@ -143,6 +165,7 @@ def _run_data(run: Run, outcome: Outcome) -> Row:
         "inputs": str(run.inputs),
         "reward_profiling": str(run.profiling) if outcome.is_published else None,
         "agent_metrics": str(run.agents) if outcome.is_published else None,
+        "repeat_level_metrics": str(run.repeats) if outcome.is_published else None,
         **{name: counts[name] for name in COUNTS},
         "agents": [
             {

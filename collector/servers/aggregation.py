@@ -17,27 +17,45 @@ from collector.servers.web import RefusedError
 Row = dict[str, Any]
 # NeMo Gym profiles the rollouts of one server under one name
 AGENT = {"name": "agent"}
+KEY_METRICS = ("mean/", "coverage/")
 
 
 async def aggregate_metrics(rollouts: Any) -> Row:
     """Profile the rollouts in a warehouse of their own, and return what NeMo Gym would."""
     keys = _keys(rollouts)
     if not keys:
-        return {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+        return _answer(profiles=[], metrics={}, repeats=[])
     with tempfile.TemporaryDirectory(prefix="spotter-aggregate-") as name:
         folder = Path(name)
         _write(folder / "run.jsonl", [{**row, "agent_ref": AGENT} for row in rollouts])
         inputs = [{"agent_ref": AGENT, TASK: task, ROLLOUT: rollout} for task, rollout in keys]
         _write(folder / "run_materialized_inputs.jsonl", inputs)
         await _profile(folder)
-        profiles = (folder / "run_reward_profiling.jsonl").read_bytes().splitlines()
+        lines = (folder / "run_reward_profiling.jsonl").read_bytes().splitlines()
         (agent,) = orjson.loads((folder / "run_agent_metrics.json").read_bytes())
-    metrics = {key: value for key, value in agent.items() if key != "agent_ref"}
+        repeats = orjson.loads((folder / "run_repeat_level_metrics.json").read_bytes())
+    profiles = [orjson.loads(line) for line in lines]
+    # if all are masked, NeMo Gym tells only that
+    count = {"num_repeats": len({rollout for _, rollout in keys})} if profiles else {}
+    return _answer(
+        profiles=profiles,
+        metrics={**_without_agent(agent), **count},
+        repeats=[_without_agent(repeat) for repeat in repeats],
+    )
+
+
+def _answer(*, profiles: list[Row], metrics: Row, repeats: list[Row]) -> Row:
     return {
-        "group_level_metrics": [orjson.loads(line) for line in profiles],
+        "group_level_metrics": profiles,
         "agent_metrics": metrics,
-        "key_metrics": {key: metrics[key] for key in metrics if key.startswith("mean/")},
+        "key_metrics": {key: metrics[key] for key in metrics if key.startswith(KEY_METRICS)},
+        "perf_summary": None,
+        "repeat_level_metrics": repeats,
     }
+
+
+def _without_agent(entry: Row) -> Row:
+    return {key: value for key, value in entry.items() if key != "agent_ref"}
 
 
 def _keys(rollouts: Any) -> list[tuple[int, int]]:

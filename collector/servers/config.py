@@ -20,6 +20,7 @@ from collector.collection.secrets import (
 )
 from collector.errors import FileError, UsageError
 from collector.places import GYM_ROOT, find_file
+from collector.servers import relays
 
 Row = dict[str, Any]
 KINDS = ("responses_api_agents", "responses_api_models", "resources_servers")
@@ -112,6 +113,7 @@ def servers_of(config: Mapping[str, Any]) -> list[ServerConfig]:
         if server.kind == "responses_api_agents":
             _check_reference(server, "resources_server", "resources_servers", by_name)
             _check_reference(server, "model_server", "responses_api_models", by_name)
+    relays.check_relays(config, [server.name for server in servers if server.kind == relays.AGENTS])
     return servers
 
 
@@ -201,8 +203,9 @@ def _refuse_unused(override: str, config: Row) -> None:
 
 def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:
     for name, server in config.items():
-        kinds = [kind for kind in KINDS if isinstance(server, dict) and kind in server]
-        if not kinds:
+        known = (*KINDS, relays.KIND)
+        kinds = [kind for kind in known if isinstance(server, dict) and kind in server]
+        if not kinds or kinds == [relays.KIND]:
             continue
         implementations = server[kinds[0]]
         if len(kinds) > 1 or not isinstance(implementations, dict) or len(implementations) != 1:

@@ -20,6 +20,7 @@ from collector.errors import ServerError, UsageError
 from collector.servers.config import HEAD, ORIGIN, ServerConfig, head_of, servers_of
 from collector.servers.head import Instance, head_app
 from collector.servers.implementations import load_environment, load_model
+from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
 from collector.servers.responses_api_agents.simple_agent import Settings, SimpleAgent
 from collector.servers.responses_api_models.server import model_app
@@ -31,7 +32,10 @@ KNOWN_FIELDS = {
     "simple_agent": (
         *("max_steps", "request_timeout", "resources_server", "model_server", "datasets"),
     ),
-    "simulated_model": ("seed", "slip_rate", "latency", "model_name"),
+    "simulated_model": (
+        *("seed", "slip_rate", "latency", "model_name"),
+        *("failure_rate", "hang_rate", "mask_rate"),
+    ),
     "openai_model": (
         *("openai_base_url", "openai_api_key", "openai_model", "api"),
         *("request_timeout", "max_retries"),
@@ -155,8 +159,9 @@ def _write_addresses(config: Row, instances: list[Instance]) -> None:
     for instance in instances:
         implementations = config[instance.name][instance.kind]
         settings = implementations[instance.implementation] or {}
-        address = {"host": instance.host, "port": instance.port}
-        implementations[instance.implementation] = {**settings, **address}
+        implementations[instance.implementation] = {**settings, **instance.address}
+    agents = {one.name: one.address for one in instances if one.kind == AGENTS}
+    add_relays(config, agents)
 
 
 def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:

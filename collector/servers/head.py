@@ -34,6 +34,11 @@ class Instance:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
+    @property
+    def address(self) -> Row:
+        """Return where it listens, as a config has it."""
+        return {"host": self.host, "port": self.port}
+
     def described(self, started: float) -> Row:
         """Return it as NeMo Gym's head server lists it."""
         return {

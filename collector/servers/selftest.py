@@ -100,9 +100,17 @@ async def _play(
     reply = await client.post("/verify", json={**row, "response": {"output": output}})
     if not reply.is_success:
         problems.append(f"/verify answered {reply.status_code}: {reply.text}")
-    elif reply.json().get("reward") != expected:
-        problems.append(f"it scores {reply.json().get('reward')}, not {expected:g}")
+    else:
+        problems += _wrong_verdict(reply.json(), expected)
     return problems
+
+
+def _wrong_verdict(verdict: Row, expected: float) -> list[str]:
+    if verdict["mask_sample"]:
+        return [f"it is masked ({verdict['failure_kind']}: {verdict['failure_reason']})"]
+    if verdict["reward"] != expected:
+        return [f"it scores {verdict['reward']}, not {expected:g}"]
+    return []
 
 
 def _turn(number: int, name: str, arguments: Row, text: str) -> list[Row]:

@@ -14,12 +14,14 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.gym import rows_of, wait_for_lines
 from tests.servers import (
     AGENT,
     BUNDLED,
     TASKS,
+    Running,
     example_row,
     get,
     post,
@@ -27,6 +29,7 @@ from tests.servers import (
 )
 from tests.support import ROOT, Profiled, Row, run_command
 
+MASK = ("mask_sample", "failure_kind", "failure_reason")
 GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
 
 
@@ -50,6 +53,45 @@ def test_the_servers_are_what_a_collector_expects(workspace: Path) -> None:
         assert done.stdout.count("healthy") == 3
 
 
+def environment_servers(gym: Running) -> Row:
+    config = yaml.safe_load(get(f"{gym.head}/global_config_dict_yaml").body)
+    return {
+        name: server["environment_servers"]
+        for name, server in config.items()
+        if isinstance(server, dict) and "environment_servers" in server
+    }
+
+
+def relay(gym: Running) -> Row:
+    """Return the entry by which NeMo Gym 0.7 reaches the agent."""
+    return {
+        "legacy_agent": {
+            "agent_server": {"type": "responses_api_agents", "name": AGENT},
+            "host": "127.0.0.1",
+            "port": int(gym.urls[AGENT].rpartition(":")[2]),
+        }
+    }
+
+
+def test_every_agent_has_an_environment_server_with_its_own_address(workspace: Path) -> None:
+    with running(*BUNDLED, cwd=workspace) as gym:
+        assert environment_servers(gym) == {f"{AGENT}_environment_server": relay(gym)}
+
+
+def test_an_environment_server_of_the_users_gets_its_agents_address(workspace: Path) -> None:
+    reference = {"type": "responses_api_agents", "name": AGENT}
+    mine = {"my_server": {"environment_servers": {"legacy_agent": {"agent_server": reference}}}}
+    (workspace / "mine.yaml").write_text(yaml.safe_dump(mine), encoding="utf-8")
+    with running(*BUNDLED, "-c", "mine.yaml", cwd=workspace) as gym:
+        assert environment_servers(gym) == {"my_server": relay(gym)}
+    port = "my_server.environment_servers.legacy_agent.port=9000"
+    command = ("spotter", "config", *BUNDLED, "-c", "mine.yaml")
+    assert "my_server" in run_command(*command, cwd=workspace).stdout
+    done = run_command(*command, "--set", port, cwd=workspace)
+    assert done.returncode == 2
+    assert f"the agent {AGENT} answers for it" in done.stderr
+
+
 def test_a_rollout_from_a_row_to_a_reward(workspace: Path) -> None:
     row = example_row()
     row["responses_create_params"] |= {"metadata": {"extra_body": '{"seed": 1}'}}
@@ -63,6 +105,8 @@ def test_a_rollout_from_a_row_to_a_reward(workspace: Path) -> None:
         answer = post(f"{gym.urls[AGENT]}/run", row)
         assert answer.status == 200
         assert answer.body["reward"] == 1.0
+        mask = {name: answer.body[name] for name in MASK}
+        assert mask == {"mask_sample": False, "failure_kind": None, "failure_reason": None}
         assert answer.body["unknown_field"] == {"kept": [1, None]}
         assert answer.body["responses_create_params"] == row["responses_create_params"]
         response = answer.body["response"]
@@ -76,6 +120,34 @@ def test_a_rollout_from_a_row_to_a_reward(workspace: Path) -> None:
         assert [strip(item) for item in again["response"]["output"]] == [
             strip(item) for item in response["output"]
         ]
+
+
+def test_faults_reach_the_collector(workspace: Path) -> None:
+    model = "policy_model.responses_api_models.simulated_model"
+    with running(*BUNDLED, "--set", f"{model}.mask_rate=1", cwd=workspace) as gym:
+        answer = post(f"{gym.urls[AGENT]}/run", example_row())
+        assert answer.status == 200
+        assert (answer.body["reward"], answer.body["mask_sample"]) == (0.0, True)
+        assert answer.body["failure_kind"] in ("provider_unavailable", "provider_quota_exhausted")
+        assert answer.body["response"]["status"] == "failed"
+        assert answer.body["failure_reason"] == answer.body["response"]["error"]["message"]
+    with running(*BUNDLED, "--set", f"{model}.failure_rate=1", cwd=workspace) as gym:
+        answer = post(f"{gym.urls[AGENT]}/run", example_row())
+        assert answer.status == 500
+        assert "answered 503" in answer.body
+
+
+def test_a_model_that_hangs_is_given_up(workspace: Path) -> None:
+    hangs = "policy_model.responses_api_models.simulated_model.hang_rate=1"
+    timeout = f"{AGENT}.responses_api_agents.simple_agent.request_timeout=0.3"
+    with running(*BUNDLED, "--set", hangs, "--set", timeout, cwd=workspace) as gym:
+        answer = post(f"{gym.urls[AGENT]}/run", example_row())
+        assert answer.status == 500
+        assert "no answer within 0.3 s" in answer.body
+        gym.process.terminate()
+        _, errors = gym.process.communicate(timeout=20)
+    # the model let go of the request when the agent did
+    assert "running task" not in errors
 
 
 def strip(item: Row) -> Row:
@@ -167,7 +239,64 @@ def test_bad_rollouts_are_refused_by_aggregation(gym_url: str) -> None:
     for rows in bad:
         assert post(f"{gym_url}/aggregate_metrics", {"verify_responses": rows}).status == 422
     empty = post(f"{gym_url}/aggregate_metrics", {"verify_responses": []})
-    assert empty.body == {"group_level_metrics": [], "agent_metrics": {}, "key_metrics": {}}
+    assert empty.body == NOTHING_MEASURED
+
+
+NOTHING_MEASURED: Row = {
+    "group_level_metrics": [],
+    "agent_metrics": {},
+    "key_metrics": {},
+    "perf_summary": None,
+    "repeat_level_metrics": [],
+}
+
+
+def aggregated(gym_url: str, masked: set[tuple[int, int]]) -> Row:
+    """Aggregate two tasks of three rollouts each, whose reward is their task's index."""
+    rows = [
+        {
+            "_ng_task_index": task,
+            "_ng_rollout_index": rollout,
+            "reward": task,
+            "mask_sample": (task, rollout) in masked,
+            "response": {"usage": None},
+        }
+        for task in range(2)
+        for rollout in range(3)
+    ]
+    answer = post(f"{gym_url}/aggregate_metrics", {"verify_responses": rows})
+    assert answer.status == 200, answer.body
+    body: Row = answer.body
+    return body
+
+
+def test_masked_rollouts_are_left_out_of_the_aggregate(gym_url: str) -> None:
+    found = aggregated(gym_url, {(0, 0), (0, 1), (1, 1)})
+    assert [row["num_rollouts"] for row in found["group_level_metrics"]] == [1, 2]
+    coverage = {
+        "coverage/measured_rollouts": 3,
+        "coverage/masked_rollouts": 3,
+        "coverage/measured_tasks": 2,
+        "coverage/fully_masked_tasks": 0,
+    }
+    assert found["key_metrics"] == pytest.approx({"mean/reward": 2 / 3, **coverage})
+    # every rollout index that ran is a repeat, measured or not
+    assert found["agent_metrics"]["num_repeats"] == 3
+    assert found["agent_metrics"].items() >= coverage.items()
+    repeats = {row["_ng_rollout_index"]: row for row in found["repeat_level_metrics"]}
+    assert {index: row["mean/reward"] for index, row in repeats.items()} == {0: 1.0, 2: 0.5}
+    assert "agent_ref" not in repeats[0]
+
+
+def test_an_aggregate_of_masked_rollouts_alone_says_only_that(gym_url: str) -> None:
+    found = aggregated(gym_url, {(task, rollout) for task in range(2) for rollout in range(3)})
+    coverage = {
+        "coverage/measured_rollouts": 0,
+        "coverage/masked_rollouts": 6,
+        "coverage/measured_tasks": 0,
+        "coverage/fully_masked_tasks": 2,
+    }
+    assert found == {**NOTHING_MEASURED, "agent_metrics": coverage, "key_metrics": coverage}
 
 
 def test_sixty_four_rollouts_at_once(workspace: Path) -> None:

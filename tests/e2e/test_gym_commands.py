@@ -92,6 +92,28 @@ def test_the_demo_is_reproducible(workspace: Path) -> None:
     assert answers[0] == answers[1]
 
 
+def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) -> None:
+    command = ("spotter", "demo", "--faults", "-o", "demo", "--limit", "40", "-n", "1")
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    run = Profiled(workspace / "demo" / "rollouts.jsonl")
+    rows, failures = rows_of(run.rollouts), rows_of(run.failures)
+    masked = [row for row in rows if row["mask_sample"]]
+    missing = 40 - len(rows)
+    assert masked
+    assert missing
+    # some failures were retried with success
+    assert len({*keys_of(failures)} & {*keys_of(rows)}) > 0
+    # errors and timeouts
+    assert len({row["_ng_failure_class"] for row in failures}) == 2
+    for kind in {row["failure_kind"] for row in masked}:
+        assert kind in done.stdout
+    assert (
+        f"40 rollouts expected: {missing} missing, {len(masked)} masked."
+        f" Every figure here is over the other {len(rows) - len(masked)}."
+    ) in done.stdout
+
+
 def strip_times(row: Row) -> Row:
     return {**row, "response": {**row["response"], "created_at": None}}
 
@@ -122,6 +144,28 @@ def strip_times(row: Row) -> Row:
             " model_server: {name: y}}}}",
             2,
             "resources_server x is none of",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}}\n"
+            "b: {environment_servers: {single_agent_turn: {agent_server: {name: c}}}}",
+            2,
+            "b: the only environment server here is legacy_agent",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}}\n"
+            "b: {environment_servers: {legacy_agent: {agent_server: {name: a}}}}",
+            2,
+            "b: its agent_server must point at an agent of the config",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {}}, environment_servers: {x: {}}}",
+            2,
+            "a: a server has one kind",
+        ),
+        (
+            "a: {responses_api_models: {simulated_model: {mask_rate: 0.6, hang_rate: 0.6}}}",
+            2,
+            "mask_rate: more than 1",
         ),
     ],
     ids=lambda value: str(value)[:40],
@@ -205,7 +249,8 @@ def test_the_environments_pass_their_own_test(workspace: Path, name: str) -> Non
 
 def test_the_example_of_the_docs_runs(workspace: Path) -> None:
     text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
-    blocks = dict(re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL))
+    # the first of each kind
+    blocks = dict(reversed(re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL)))
     (workspace / "counter.py").write_text(blocks["python"], encoding="utf-8")
     (workspace / "counter.yaml").write_text(blocks["yaml"], encoding="utf-8")
     done = run_command("spotter", "test", "counter.py", cwd=workspace)

@@ -87,7 +87,7 @@ def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:
         assert mart["description"].startswith("One row per")
         assert all(column["meaning"] for column in mart["columns"])
     _, text, _ = ask(profiled)
-    assert "task_profiles: One row per run and task" in text
+    assert "task_profiles: One row per run, task and agent" in text
     assert "reward_mean" in text
 
 

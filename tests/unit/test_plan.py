@@ -12,7 +12,7 @@ def test_models_come_after_what_they_read() -> None:
     names = [model.name for model in plan.load_plan().models]
     assert names.index("stg_rollouts") < names.index("stg_inputs")
     assert names.index("int_rollouts_matched") < names.index("task_metrics")
-    assert names.index("task_profiles") < names.index("runs")
+    assert names.index("task_metrics") < names.index("task_profiles")
 
 
 def test_batch_and_warehouse_live_in_different_databases() -> None:

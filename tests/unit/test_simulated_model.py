@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +249,17 @@ def test_requests_that_make_no_sense_are_refused(request_: Row) -> None:
     assert caught.value.status == 400
 
 
-@pytest.mark.parametrize("settings", [{"slip_rate": 2}, {"latency": -1}, {"seed": "x"}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"slip_rate": 2},
+        {"latency": -1},
+        {"seed": "x"},
+        {"hang_rate": -0.1},
+        {"mask_rate": 0.5, "failure_rate": 0.4, "hang_rate": 0.2},
+    ],
+    ids=str,
+)
 def test_wrong_settings_are_refused(settings: Row) -> None:
     with pytest.raises(ValueError, match=next(iter(settings))):
         SimulatedModel(settings)
@@ -268,3 +279,91 @@ def test_the_config_names_the_defaults() -> None:
 def test_nobody_takes_it_for_a_real_model(given: str, shown: str) -> None:
     model = SimulatedModel({"model_name": given})
     assert ask(model, {"input": "What is 2 + 3?"})["model"] == shown
+
+
+FAULTY = {"failure_rate": 0.2, "hang_rate": 0.1, "mask_rate": 0.2, "slip_rate": 0.0}
+
+
+def fate(model: SimulatedModel, params: Row) -> str:
+    """Ask once, and say what became of it."""
+
+    async def ask_once() -> Row:
+        asking = asyncio.create_task(model.respond(params))
+        await asyncio.sleep(0)  # nothing but a hang waits at all
+        if asking.done():
+            return asking.result()
+        asking.cancel()
+        return {"status": "hanging"}
+
+    try:
+        return str(asyncio.run(ask_once())["status"])
+    except ModelError as error:
+        return f"HTTP {error.status}"
+
+
+def test_faults_come_at_their_rates_and_the_same_ones_again() -> None:
+    params = {"input": "What is 2 + 3?"}
+    first, second = (
+        [fate(SimulatedModel(FAULTY), seeded(params, seed)) for seed in range(100)]
+        for _ in range(2)
+    )
+    assert first == second
+    counts = Counter(first)
+    assert 10 <= counts["HTTP 503"] <= 30
+    assert 3 <= counts["hanging"] <= 20
+    assert 10 <= counts["failed"] <= 30
+    assert counts["completed"] == 100 - counts["HTTP 503"] - counts["hanging"] - counts["failed"]
+
+
+def test_a_retry_has_a_chance_and_a_new_collection_the_same_faults() -> None:
+    model = SimulatedModel({"failure_rate": 0.5})
+    params = [seeded({"input": "What is 2 + 3?"}, seed) for seed in range(20)]
+
+    def attempts(request: Row) -> int:
+        for number in range(1, 50):
+            if fate(model, request) == "completed":
+                return number
+        raise AssertionError("no attempt succeeds")
+
+    first, second = ([attempts(request) for request in params] for _ in range(2))
+    assert first == second
+    assert min(first) == 1
+    assert max(first) > 2
+
+
+def test_without_a_seed_faults_vary() -> None:
+    model = SimulatedModel({"failure_rate": 0.5})
+    found = {fate(model, {"input": "What is 2 + 3?"}) for _ in range(50)}
+    assert found == {"completed", "HTTP 503"}
+
+
+def test_only_the_first_step_of_a_rollout_goes_wrong() -> None:
+    params = rows_of(WORKPLACE["train"])[0]["responses_create_params"]
+    (call,) = [item for item in ask(PERFECT, params)["output"] if item["type"] == "function_call"]
+    output = {"type": "function_call_output", "call_id": call["call_id"], "output": "{}"}
+    later = {**params, "input": [*params["input"], call, output]}
+    model = SimulatedModel({"failure_rate": 1.0})
+    assert fate(model, params) == "HTTP 503"
+    assert fate(model, later) == "completed"
+
+
+def test_faults_leave_the_other_answers_alone() -> None:
+    for seed in range(20):
+        params = seeded({"input": "What is 2 + 3?"}, seed)
+        found = fate(SimulatedModel(FAULTY), params)
+        if found == "completed":
+            assert ask(SimulatedModel(FAULTY), params)["id"] == ask(PERFECT, params)["id"]
+
+
+def test_an_outage_is_a_whole_response_without_an_answer() -> None:
+    model = SimulatedModel({"mask_rate": 1.0})
+    found = [ask(model, seeded({"input": "What is 2 + 3?"}, seed)) for seed in range(20)]
+    assert {response["error"]["code"] for response in found} == {
+        "server_error",
+        "rate_limit_exceeded",
+    }
+    whole = ask(PERFECT, {"input": "What is 2 + 3?"})
+    for response in found:
+        assert response.keys() == whole.keys()
+        assert (response["status"], response["output"], response["usage"]) == ("failed", [], None)
+        assert "simulated" in response["error"]["message"]

@@ -88,7 +88,10 @@ class Environment(ABC, Generic[S]):
 
     @abstractmethod
     def verify(self, row: Row, response: Row, state: S | None) -> Row:
-        """Judge a response: return `reward` and any other fields; state is None without session."""
+        """Judge a response: return `reward` and any other fields; state is None without session.
+
+        Return `masking.masked(kind, reason)` if there is nothing to judge: something else failed.
+        """
 
     @abstractmethod
     def solution(self, row: Row) -> Solution:

@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from collector.servers.aggregation import aggregate_metrics
 from collector.servers.resources_servers.environment import Environment, Tool, ToolError
+from collector.servers.resources_servers.masking import mask_of, problem_of
 from collector.servers.web import Endpoint, RefusedError, answer, body_of, guarded, make_app
 
 Row = dict[str, Any]
@@ -125,10 +126,9 @@ class ResourcesServer:
                 verdict = await _on_row(self._environment.verify, row, response, state)
         finally:
             self.sessions.end(request)
-        reward = verdict.get("reward") if isinstance(verdict, dict) else None
-        if not isinstance(reward, (int, float)) or not math.isfinite(reward):
-            raise RefusedError(500, f"the environment's verdict has no finite reward: {verdict!r}")
-        return answer({**row, **verdict})
+        _check_verdict(verdict)
+        # a mask is of this rollout: a row may come from an earlier one, with that one's fields
+        return answer({**row, **mask_of(response), **verdict})
 
     def _tool_endpoint(self, tool: Tool[Any]) -> Endpoint:
         async def call(request: Request) -> Response:
@@ -147,6 +147,14 @@ class ResourcesServer:
 
     async def _reverify_mode(self, _: Request) -> Response:
         return answer(self._environment.reverify_mode)
+
+
+def _check_verdict(verdict: Any) -> None:
+    reward = verdict.get("reward") if isinstance(verdict, dict) else None
+    if not isinstance(reward, (int, float)) or not math.isfinite(reward):
+        raise RefusedError(500, f"the environment's verdict has no finite reward: {verdict!r}")
+    if problem := problem_of(verdict):
+        raise RefusedError(500, f"the environment's verdict cannot be used: {problem}")
 
 
 def _cookie(name: str) -> str:

@@ -98,7 +98,7 @@ class SimpleAgent:
             output += new
             usage = _added(usage, response.get("usage"))
             calls = [item for item in new if item.get("type") == "function_call"]
-            if not calls or response.get("status") == "incomplete":
+            if not calls or response.get("status") in ("incomplete", "failed"):
                 break
             output += [await self._call(call, offered, cookies) for call in calls]
         return {**response, "output": output, "usage": usage}

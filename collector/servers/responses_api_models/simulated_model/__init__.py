@@ -8,11 +8,12 @@ import json
 from random import Random
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from collector.servers.responses_api_models.base import Model, ModelError
-from collector.servers.responses_api_models.simulated_model.answers import response
+from collector.servers.responses_api_models.simulated_model.answers import failed, response
 from collector.servers.responses_api_models.simulated_model.conversation import read
+from collector.servers.responses_api_models.simulated_model.faults import Fault, Faults, Rates
 from collector.servers.responses_api_models.simulated_model.policy import decide
 from collector.servers.responses_api_models.simulated_model.slips import Risk
 
@@ -21,9 +22,11 @@ __all__ = ["SimulatedModel"]
 Row = dict[str, Any]
 # the rules look at every part of a request, and long ones would take them minutes
 LONGEST_REQUEST = 20_000
+# longer than anybody waits
+HANG_SECONDS = 86_400.0
 
 
-class Settings(BaseModel):
+class Settings(Rates):
     """The settings of a simulated model; configs hold more than it needs."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -47,15 +50,29 @@ class SimulatedModel(Model):
         """Check the settings."""
         super().__init__(settings)
         self._settings = Settings.model_validate(settings)
+        self._faults = Faults(self._settings)
 
     async def respond(self, request: Row) -> Row:
-        """Take the conversation's next step."""
+        """Take the conversation's next step, unless its first one is to go wrong."""
         if self._settings.latency:
             await asyncio.sleep(self._settings.latency)
         try:
-            return self._next_step(request)
+            fault = self._fault(request)
+            if fault is None:
+                return self._next_step(request)
         except (TypeError, AttributeError, OverflowError, RecursionError, UnicodeError) as error:
             raise ModelError(400, f"this request makes no sense: {error}") from error
+        if fault is Fault.OUTAGE:
+            name = self._settings.shown_name
+            return failed(request, model=name, rng=self._generator(request))
+        if fault is Fault.HANG:
+            await asyncio.sleep(HANG_SECONDS)
+        raise ModelError(503, "this failure is simulated (failure_rate, hang_rate)")
+
+    def _fault(self, request: Row) -> Fault | None:
+        if read(request).steps:
+            return None
+        return self._faults.draw(self._key(request))
 
     def _next_step(self, request: Row) -> Row:
         conversation = read(request)
@@ -70,12 +87,16 @@ class SimulatedModel(Model):
 
     def _generator(self, request: Row) -> Random:
         """Return a generator that the seeds and the conversation determine, if there is a seed."""
+        return Random(self._key(request))  # noqa: S311
+
+    def _key(self, request: Row) -> str | None:
+        """Return what the answer to a request with a seed depends on."""
         seed = _seed(request.get("metadata"))
         if seed is None:
-            return Random()  # noqa: S311
+            return None
         said = json.dumps([request.get("instructions"), request.get("input")], sort_keys=True)
         digest = hashlib.sha256(said.encode()).hexdigest()
-        return Random(f"{self._settings.seed} {seed} {digest}")  # noqa: S311
+        return f"{self._settings.seed} {seed} {digest}"
 
 
 def _seed(metadata: Any) -> Any:

@@ -12,6 +12,10 @@ from collector.servers.responses_api_models.simulated_model.turns import Turn
 Row = dict[str, Any]
 CHARACTERS_PER_TOKEN = 4
 THOUGHT_SHARE = 0.3
+OUTAGES = (
+    ("server_error", "the model's provider is not available"),
+    ("rate_limit_exceeded", "the quota of the model's provider is used up"),
+)
 ECHOED: Row = {
     "instructions": None,
     "max_output_tokens": None,
@@ -31,18 +35,35 @@ def response(turn: Turn, request: Row, *, model: str, rng: Random) -> Row:
     room = None if limit is None else CHARACTERS_PER_TOKEN * limit
     is_cut = room is not None and room < len(thought) + len(turn.content)
     output = _cut(turn, thought, room or 0, rng) if is_cut else _output(turn, thought, rng)
+    return {
+        **_empty(request, model=model, rng=rng),
+        "status": "incomplete" if is_cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+        "output": output,
+        "usage": _usage(request, turn.content, thought, limit=limit),
+    }
+
+
+def failed(request: Row, *, model: str, rng: Random) -> Row:
+    """Return the object of a model whose provider is down, or out of quota."""
+    code, message = rng.choice(OUTAGES)
+    error = {"code": code, "message": f"{message} (simulated)"}
+    return {**_empty(request, model=model, rng=rng), "status": "failed", "error": error}
+
+
+def _empty(request: Row, *, model: str, rng: Random) -> Row:
     echoed = {name: _given(request, name, default) for name, default in ECHOED.items()}
     return {
         "id": _new_id("resp", rng),
         "object": "response",
         "created_at": int(time.time()),
-        "status": "incomplete" if is_cut else "completed",
+        "status": "completed",
         "error": None,
-        "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+        "incomplete_details": None,
         "model": model,
-        "output": output,
+        "output": [],
         **echoed,
-        "usage": _usage(request, turn.content, thought, limit=limit),
+        "usage": None,
     }
 
 

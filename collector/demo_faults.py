@@ -1,0 +1,64 @@
+"""The faults of `spotter demo --faults`: how often what goes wrong, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from collector.profiling.query import Table, run_query
+from collector.terminal import counted_noun, printable
+
+MODEL = "policy_model.responses_api_models.simulated_model"
+AGENT = "workplace_simple_agent.responses_api_agents.simple_agent"
+# what the servers are told; the agent waits a little longer for its model than we for the agent
+SERVED = (
+    f"{MODEL}.failure_rate=0.1",
+    f"{MODEL}.hang_rate=0.02",
+    f"{MODEL}.mask_rate=0.06",
+    f"{AGENT}.request_timeout=6",
+)
+# what the collector is told: the agents would need longer for their own metrics than this timeout
+COLLECTED: dict[str, Any] = {
+    "max_attempts": 2,
+    "request_timeout": 5.0,
+    "disable_aggregation": True,
+}
+FAILURES = """
+select failure_class, attempt_count, recovered_rollout_count, lost_rollout_count
+from failures order by attempt_count desc, failure_class
+"""
+MASKS = """
+select failure_kind, count(*) as rollouts, min(failure_reason) as reason
+from rollout_infos where not is_measured
+group by failure_kind order by rollouts desc, failure_kind
+"""
+COUNTS = """
+select
+    expected_rollout_count,
+    missing_rollout_count,
+    masked_rollout_count,
+    completed_rollout_count - masked_rollout_count as measured_rollout_count
+from runs
+"""
+
+
+def findings(warehouse: Path) -> Iterator[str]:
+    """Say what failed, what was masked and what is missing."""
+    failures, masks, counts = (_query(warehouse, query) for query in (FAILURES, MASKS, COUNTS))
+    yield "What failed on the way? The collector tried each of these rollouts twice at most."
+    for kind, attempts, recovered, lost in failures.rows:
+        tried, mended = counted_noun(attempts, "attempt"), counted_noun(recovered, "rollout")
+        yield f"  {kind:24}  {tried:12}  {mended} recovered, {lost} lost"
+    yield "\nWhat was masked? The infrastructure failed, not the agent: these measure nothing."
+    for kind, count, reason in masks.rows:
+        yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
+    ((expected, missing, masked, measured),) = counts.rows
+    yield (
+        f"\n{counted_noun(expected, 'rollout')} expected: {missing} missing, {masked} masked."
+        f" Every figure here is over the other {measured}."
+    )
+
+
+def _query(warehouse: Path, query: str) -> Table:
+    return run_query(warehouse, query, on_wait=lambda _: None)
