@@ -28,6 +28,8 @@ class Kind:
     repeats: tuple[int, int] = (4, 4)
     answer: Callable[[random.Random], Any] = lambda rng: rng.choice("AB")
     tokens: Callable[[random.Random], Any] = lambda rng: rng.randrange(50, 900)
+    mask: Callable[[random.Random], Any] = lambda _: ABSENT
+    missing_ratio: float = 0.0
 
 
 def coin(rng: random.Random) -> float:
@@ -48,6 +50,7 @@ def alternating() -> Callable[[random.Random], float]:
     return lambda _: float(next(state) % 2)
 
 
+MASKS = (True, 1, "yes", False, 0, "", None, ABSENT)
 GRADES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ODD = (None, ABSENT, math.nan, math.inf, "1.0", [1], 0.0, 1.0)
 NUMBERS = (7, "7", 7.5, True, "")
@@ -81,9 +84,25 @@ KINDS = {
     "some_tokens": Kind(coin, tokens=one_of(10, 20, 30, ABSENT, None), repeats=(3, 6)),
     "equal_tokens": Kind(coin, tokens=always(64)),
     "fraction_tokens": Kind(always(0.1), tokens=lambda rng: rng.random(), repeats=(3, 3)),
+    "some_masked": Kind(coin, tasks=10, mask=one_of(*MASKS)),
+    "masked_grades": Kind(one_of(*GRADES), tasks=12, repeats=(1, 6), mask=one_of(*MASKS)),
+    "mostly_masked": Kind(one_of(*ODD), tasks=12, mask=one_of(1, 1, 1, ABSENT)),
+    "masked_answers": Kind(coin, answer=always(ABSENT), mask=one_of(*MASKS)),
+    "all_masked": Kind(coin, mask=one_of("yes", "no")),
+    "gaps": Kind(coin, tasks=10, missing_ratio=0.4),
+    "masked_and_missing": Kind(
+        one_of(*GRADES, None), tasks=12, mask=one_of(*MASKS), missing_ratio=0.3
+    ),
+    "negative_and_missing": Kind(
+        lambda rng: rng.gauss(0, 2), tasks=8, mask=one_of(0, 1), missing_ratio=0.3
+    ),
 }
-# another agent on the same tasks, and the first index of its rollouts
-SHARED = {"uneven": (("another_on_the_same_tasks", 10),)}
+# other agents on the same tasks, and the first index of their rollouts
+SHARED = {
+    "uneven": (("another_on_the_same_tasks", 10),),
+    "masked_grades": (("masked_on_the_same_tasks", 10), ("third_on_the_same_tasks", 20)),
+    "masked_and_missing": (("missing_on_the_same_tasks", 10),),
+}
 
 
 @dataclass(frozen=True)
@@ -124,11 +143,15 @@ class Written:
     inputs: list[Row]
 
     @property
+    def measured(self) -> list[Row]:
+        return [row for row in self.rows if reference.is_measured(row)]
+
+    @property
     def rollouts(self) -> list[Rollout]:
-        return [reference.read(row, self.setting.answer_field) for row in self.rows]
+        return [reference.read(row, self.setting.answer_field) for row in self.measured]
 
     def has_answers(self, agent: str) -> bool:
-        own = (row for row in self.rows if row["agent_ref"]["name"] == agent)
+        own = (row for row in self.measured if row["agent_ref"]["name"] == agent)
         return any(self.setting.answer_field in row for row in own)
 
     def slices(self) -> dict[Key, reference.Tasks]:
@@ -168,12 +191,13 @@ def write_random_run(folder: Path, seed: int, setting: Setting) -> Written:
             for agent, first in ((name, 0), *SHARED.get(name, ())):
                 for index in range(first, first + rng.randint(*kind.repeats)):
                     inputs.append(key(task, index, agent_ref={"name": agent}, **asked))
-                    rows.append(random_rollout(rng, inputs[-1], kind, found))
+                    if rng.random() >= kind.missing_ratio:
+                        rows.append(random_rollout(rng, inputs[-1], kind, found))
     if not setting.has_answers:
         rows = [{name: row[name] for name in row if name != setting.answer_field} for row in rows]
     rng.shuffle(rows)
     run = write_run(folder, rows, inputs=inputs)
-    return Written(setting, profiled(run, *setting.options), rows, inputs)
+    return Written(setting, profiled(run, "--allow-partial", *setting.options), rows, inputs)
 
 
 def random_rollout(rng: random.Random, asked: Row, kind: Kind, found: Row) -> Row:
@@ -181,14 +205,30 @@ def random_rollout(rng: random.Random, asked: Row, kind: Kind, found: Row) -> Ro
     is_scored = not math.isnan(reference.number(reward))
     fields = without_absent(
         reward=reward,
+        mask_sample=kind.mask(rng),
         extracted_answer=kind.answer(rng),
         other=kind.answer(rng),
         response={"usage": without_absent(output_tokens=kind.tokens(rng))},
     )
-    # a rollout without a reward does not say in which slice its task is
-    decoy = found if is_scored else dict.fromkeys(found, "decoy")
+    is_measured = reference.is_measured(fields)
+    if not is_measured:
+        fields |= masked_fields(rng)
+    # a rollout that is masked or has no reward does not say in which slice its task is
+    decoy = found if is_scored and is_measured else dict.fromkeys(found, "decoy")
     names = ("agent_ref", "_ng_task_index", "_ng_rollout_index")
     return {**{name: asked[name] for name in names}, **fields, **decoy}
+
+
+def masked_fields(rng: random.Random) -> Row:
+    """Values that would be seen in every figure that took them in."""
+    return {
+        "reward": rng.choice([99.0, -99.0, 1.0, None]),
+        "extracted_answer": "masked",
+        "other": "masked",
+        "failure_kind": rng.choice(["judge_failed", "session_lost", None]),
+        "failure_reason": f"reason {rng.randrange(9)}",
+        "response": {"usage": {"output_tokens": 10**6}},
+    }
 
 
 def slice_fields(rng: random.Random) -> tuple[Row, Row]:

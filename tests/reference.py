@@ -58,6 +58,11 @@ def read(row: Row, answer_field: str = "extracted_answer") -> Rollout:
     )
 
 
+def is_measured(row: Row) -> bool:
+    """Tell whether a rollout counts: the environment did not mask it."""
+    return not row.get("mask_sample")
+
+
 def number(value: object) -> float:
     is_number = isinstance(value, (int, float)) and math.isfinite(value)
     return float(value) if is_number else math.nan  # type: ignore[arg-type]
