@@ -2,43 +2,33 @@
 -- called by the agent's name if no other server fronts that agent, else by its own.
 with recursive
 
-fronted as (
+-- a server that fronts several agents is known by its first, unless that is masked
+runners as (
     select
         run_id,
         runner,
-        input_agent_name as agent_name,
-        min(task_index) as first_task_index,
+        min_by(
+            input_agent_name,
+            row(is_completed and not is_measured, task_index, rollout_index)
+        ) as agent_name,
         bool_or(is_measured or not is_completed) as is_counted
     from {{ ref('int_rollouts_keyed') }}
     where runner is not null
     group by
         run_id,
-        runner,
-        input_agent_name
-),
-
--- a server that fronts several agents is known by its first
-runners as (
-    select
-        run_id,
-        runner,
-        agent_name,
-        is_counted
-    from fronted
-    qualify
-        row_number() over (
-            partition by run_id, runner
-            order by not is_counted, first_task_index, agent_name
-        ) = 1
+        runner
 ),
 
 -- a runner whose rollouts are all masked does not change what the others are called
 counted as (
     select
         *,
-        count(case when is_counted then 1 end) over (partition by run_id, agent_name)
-        + case when is_counted then 0 else 1 end as rival_count
+        case
+            when is_counted then count(case when is_counted then 1 end) over same_agent
+            else count(*) over same_agent
+        end as rival_count
     from runners
+    window same_agent as (partition by run_id, agent_name)
 ),
 
 -- a runner whose agent's name is another runner's label keeps its own name, and so on

@@ -7,20 +7,40 @@ runs as (
     select * from {{ ref('stg_runs') }}
 ),
 
+-- the files are read twice: who was asked must be known before a line is kept whole
+names as (
+    select
+        runs.run_id,
+        {{ json_integer('keys._ng_task_index') }} as task_index,
+        {{ json_integer('keys._ng_rollout_index') }} as rollout_index,
+        coalesce(
+            {{ json_text('keys._ng_environment_server') }},
+            {{ json_text_field('keys.agent_ref', 'name') }}
+        ) as runner
+    from {{ read_keys('inputs') }} as keys
+    inner join runs on keys.file_path = runs.inputs_file
+),
+
 -- One line per task and agent is kept whole: the first whose result is measured, else
--- the first with a result. A rollout that does not say who ran it may be the first.
+-- the first with a result.
 first_completed as (
     select distinct
-        run_id,
-        task_index,
-        rollout_index
-    from {{ ref('stg_rollouts') }}
-    where is_readable
+        names.run_id,
+        names.task_index,
+        names.rollout_index
+    from names
+    inner join {{ ref('stg_rollouts') }} as rollouts
+        on names.run_id = rollouts.run_id
+        and names.task_index = rollouts.task_index
+        and names.rollout_index = rollouts.rollout_index
+    where rollouts.is_readable
     qualify
-        coalesce(server_name, agent_name) is null
-        or row_number() over (
-            partition by run_id, task_index, server_name, agent_name
-            order by not is_measured, rollout_index
+        row_number() over (
+            partition by
+                names.run_id,
+                names.task_index,
+                coalesce(names.runner, rollouts.agent_name)
+            order by not rollouts.is_measured, names.rollout_index
         ) = 1
 ),
 
