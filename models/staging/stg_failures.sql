@@ -14,20 +14,32 @@ lines as (
         {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }}
             as agent_name,
         {{ json_text(map_field('lines.fields', '_ng_failure_class')) }}
-            as failure_class,
+            as given_class,
+        {{ json_integer(map_field('lines.fields', '_ng_failure_status')) }}
+            as status,
         {{ map_field('lines.fields', '_ng_failure_terminal') }} as is_terminal,
         {{ json_integer(map_field('lines.fields', '_ng_attempt_index')) }} as attempt
     from {{ read_rows('failures') }} as lines
     inner join runs on lines.file_path = runs.failures_file
 ),
 
+-- classes by NeMo Gym's names; files of earlier versions have others
 failures as (
     select
         run_id,
         task_index,
         rollout_index,
         agent_name,
-        coalesce(nullif(failure_class, ''), '(unknown)') as failure_class,
+        case
+            when given_class = 'timeout' then 'transport_timeout'
+            when given_class = 'connection' then 'transport_peer_drop'
+            when given_class in ('http_4xx', 'http_5xx')
+                and status in (429, 502, 503, 504)
+                then 'agent_request_failed'
+            when given_class in ('http_4xx', 'http_5xx', 'bad_response', 'agent_failure')
+                then 'agent_run_error'
+            else coalesce(nullif(given_class, ''), '(unknown)')
+        end as failure_class,
         coalesce({{ entry_number('is_terminal') }} = 1, false) as is_terminal,
         coalesce(attempt, 0) as attempt,
         task_index is not null and rollout_index is not null as is_readable
