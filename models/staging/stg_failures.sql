@@ -36,7 +36,9 @@ failures as (
             when given_class in ('http_4xx', 'http_5xx')
                 and status in (429, 502, 503, 504)
                 then 'agent_request_failed'
-            when given_class in ('http_4xx', 'http_5xx', 'bad_response', 'agent_failure')
+            when given_class in (
+                'http_4xx', 'http_5xx', 'bad_response', 'agent_failure'
+            )
                 then 'agent_run_error'
             else coalesce(nullif(given_class, ''), '(unknown)')
         end as failure_class,
