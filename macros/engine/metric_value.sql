@@ -4,8 +4,8 @@
 {% endmacro %}
 
 {% macro duckdb__metric_value(metrics, name) %}
-    {%- set value -%}
-        list_filter({{ metrics }}, lambda entry: entry.metric = '{{ name }}')[1].value
-    {%- endset -%}
-    {{ finite(value) }}
+    list_filter(
+        {{ metrics }},
+        lambda entry: entry.metric = '{{ name }}' and isfinite(entry.value)
+    )[1].value
 {% endmacro %}

@@ -1,36 +1,41 @@
 with
 
-rollouts as (
-    select * from {{ ref('int_rollouts_matched') }}
-    where is_measured
-),
-
-agents as (
+tasks as (
     select
         run_id,
         agent_name,
-        count(distinct task_index) as task_count
-    from rollouts
+        count(*) as task_count
+    from {{ ref('int_expected_tasks') }}
+    where measured_count > 0
     group by
         run_id,
         agent_name
-    having count(distinct rollout_index) > 1
 ),
 
--- a rollout's key is unique, so its repeat has as many tasks as rollouts
+counted as (
+    select
+        run_id,
+        agent_name,
+        rollout_index,
+        count(*) as sample_count
+    from {{ ref('int_rollouts_matched') }}
+    where is_measured
+    group by
+        run_id,
+        agent_name,
+        rollout_index
+    qualify count(*) over (partition by run_id, agent_name) > 1
+),
+
 repeats as (
     select
-        rollouts.run_id,
-        rollouts.agent_name,
-        rollouts.rollout_index,
-        count(*) as sample_count,
-        max(agents.task_count) - count(*) as missing_count
-    from rollouts
-    inner join agents on {{ same_key('rollouts', 'agents', ['run_id', 'agent_name']) }}
-    group by
-        rollouts.run_id,
-        rollouts.agent_name,
-        rollouts.rollout_index
+        counted.run_id,
+        counted.agent_name,
+        counted.rollout_index,
+        counted.sample_count,
+        tasks.task_count - counted.sample_count as missing_count
+    from counted
+    inner join tasks on {{ same_key('counted', 'tasks', ['run_id', 'agent_name']) }}
 )
 
 select * from repeats

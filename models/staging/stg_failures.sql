@@ -13,7 +13,7 @@ lines as (
             as rollout_index,
         {{ json_text_field(map_field('lines.fields', 'agent_ref'), 'name') }}
             as agent_name,
-        {{ json_text(map_field('lines.fields', '_ng_failure_class')) }}
+        nullif({{ json_text(map_field('lines.fields', '_ng_failure_class')) }}, '')
             as given_class,
         {{ json_integer(map_field('lines.fields', '_ng_failure_status')) }}
             as status,
@@ -33,14 +33,11 @@ failures as (
         case
             when given_class = 'timeout' then 'transport_timeout'
             when given_class = 'connection' then 'transport_peer_drop'
-            when given_class in ('http_4xx', 'http_5xx')
-                and status in (429, 502, 503, 504)
-                then 'agent_request_failed'
-            when given_class in (
-                'http_4xx', 'http_5xx', 'bad_response', 'agent_failure'
-            )
-                then 'agent_run_error'
-            else coalesce(nullif(given_class, ''), '(unknown)')
+            when given_class in ('bad_response', 'agent_failure') then 'agent_run_error'
+            when given_class not in ('http_4xx', 'http_5xx') then given_class
+            when given_class is null then '(unknown)'
+            when status in (429, 502, 503, 504) then 'agent_request_failed'
+            else 'agent_run_error'
         end as failure_class,
         coalesce({{ entry_number('is_terminal') }} = 1, false) as is_terminal,
         coalesce(attempt, 0) as attempt,

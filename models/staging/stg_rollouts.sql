@@ -1,4 +1,10 @@
-{%- set perf = map_field('fields', 'ng_perf') -%}
+{%- set perf_paths = [
+    '$.num_turns', '$.num_tool_calls', '$.total_latency_ms', '$.cached_prompt_tokens',
+    '$.reasoning_tokens'
+] -%}
+{%- set usage_paths = [
+    '$.input_tokens_details.cached_tokens', '$.output_tokens_details.reasoning_tokens'
+] -%}
 with
 
 runs as (
@@ -38,13 +44,10 @@ rollouts as (
         {{ json_text(map_field('fields', 'failure_reason')) }} as failure_reason,
         {{ has_field('fields', 'reward') }} as has_reward,
         {{ map_field('fields', 'reward') }} as reward_literal,
-        {{ numeric_entries(own_entries(map_entries('fields'))) }} as own_fields,
+        {{ numeric_entries(map_entries('fields'), is_own=true) }} as own_fields,
         {{ numeric_entries(json_entries('usage')) }} as usage_fields,
-        {{ json_measure(perf, '$.num_turns') }} as perf_turns,
-        {{ json_measure(perf, '$.num_tool_calls') }} as perf_tool_calls,
-        {{ json_measure(perf, '$.total_latency_ms') }} as latency_ms,
-        {{ json_measure(perf, '$.cached_prompt_tokens') }} as perf_cached_tokens,
-        {{ json_measure(perf, '$.reasoning_tokens') }} as perf_reasoning_tokens,
+        {{ json_measures(map_field('fields', 'ng_perf'), perf_paths) }} as perf,
+        {{ json_measures('usage', usage_paths) }} as details,
         {{ has_answer_field('fields') }} as has_answer_field,
         {{ answer_text('fields') }} as answer,
         {{ slice_values('fields') }} as slice_values
@@ -77,17 +80,13 @@ typed as (
         {{ metric_value('metrics', 'input_tokens') }} as input_tokens,
         {{ metric_value('metrics', 'output_tokens') }} as output_tokens,
         {{ metric_value('metrics', 'total_tokens') }} as total_tokens,
-        coalesce(
-            perf_cached_tokens,
-            {{ json_measure('usage', '$.input_tokens_details.cached_tokens') }}
-        ) as cached_tokens,
-        coalesce(
-            perf_reasoning_tokens,
-            {{ json_measure('usage', '$.output_tokens_details.reasoning_tokens') }}
-        ) as reasoning_tokens,
-        coalesce(perf_turns, {{ counted_turns('parts') }}) as turn_count,
-        coalesce(perf_tool_calls, {{ counted_tool_calls('parts') }}) as tool_call_count,
-        latency_ms,
+        -- perf and details are in the order of their paths, above
+        {{ finite('coalesce(perf[4], details[1])') }} as cached_tokens,
+        {{ finite('coalesce(perf[5], details[2])') }} as reasoning_tokens,
+        {{ finite('coalesce(perf[1], ' ~ counted_turns('parts') ~ ')') }} as turn_count,
+        {{ finite('coalesce(perf[2], ' ~ counted_tool_calls('parts') ~ ')') }}
+            as tool_call_count,
+        {{ finite('perf[3]') }} as latency_ms,
         metrics,
         {{ rollout_info(
             'task_index', 'rollout_index', 'has_reward', 'reward_literal', 'own_fields',

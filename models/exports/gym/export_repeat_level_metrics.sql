@@ -6,37 +6,32 @@
 {%- set repeat = ['run_id', 'agent_name', 'rollout_index'] -%}
 with
 
-measured as (
-    select * from {{ ref('rollout_infos') }}
-    where is_measured
-),
-
-agents as (
+tasks as (
     select
         run_id,
         agent_name,
-        count(distinct task_index) as task_count
-    from measured
+        count(*) as task_count
+    from {{ ref('task_profiles') }}
+    where num_rollouts > 0
     group by
         run_id,
         agent_name
-    having count(distinct rollout_index) > 1
 ),
 
 -- a repeat without any number is still one
 repeats as (
     select
-        measured.run_id,
-        measured.agent_name,
-        measured.rollout_index,
-        count(*) as sample_count,
-        max(agents.task_count) - count(*) as missing_count
-    from measured
-    inner join agents on {{ same_key('measured', 'agents', ['run_id', 'agent_name']) }}
+        run_id,
+        agent_name,
+        rollout_index,
+        count(*) as sample_count
+    from {{ ref('rollout_infos') }}
+    where is_measured
     group by
-        measured.run_id,
-        measured.agent_name,
-        measured.rollout_index
+        run_id,
+        agent_name,
+        rollout_index
+    qualify count(*) over (partition by run_id, agent_name) > 1
 ),
 
 statistics as (
@@ -60,9 +55,10 @@ lines as (
         '{"agent_ref":{"name":' || {{ json_string('repeats.agent_name') }} || '}'
         || ',"_ng_rollout_index":' || repeats.rollout_index
         || ',"sample_count":' || repeats.sample_count
-        || ',"missing_count":' || repeats.missing_count
+        || ',"missing_count":' || tasks.task_count - repeats.sample_count
         || coalesce(',' || statistics.members, '') || '}' as line
     from repeats
+    inner join tasks on {{ same_key('repeats', 'tasks', ['run_id', 'agent_name']) }}
     left join statistics
         on {{ same_key('repeats', 'statistics', repeat) }}
 )
