@@ -12,11 +12,15 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.conftest import GOLDEN
+from tests.conftest import CORPUS, GOLDEN
 from tests.support import MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
 
 VIEWS = {
-    "exports": ("export_reward_profiling", "export_agent_metrics"),
+    "exports": (
+        "export_reward_profiling",
+        "export_agent_metrics",
+        "export_repeat_level_metrics",
+    ),
     "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
 }
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
@@ -59,8 +63,8 @@ def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
 
 
 def test_builds_the_same_warehouse_as_the_command(workspace: Path) -> None:
-    """All golden cases that can be profiled and a run with failures, found by one glob, twice."""
-    for case in GOLDEN.iterdir():
+    """All cases that can be profiled and a run with failures, found by one glob, twice."""
+    for case in (*GOLDEN.iterdir(), *(CORPUS.iterdir() if CORPUS.is_dir() else ())):
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
         if "error" not in expected["partial"]:
             (workspace / case.name).mkdir()
