@@ -79,6 +79,16 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
     return "" if low is None or high is None else f"{number(low, digits)} … {number(high, digits)}"
 
 
+def duration(milliseconds: float | None) -> str:
+    """Write how long something took."""
+    if milliseconds is None or not math.isfinite(milliseconds):
+        return DASH
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+
+
 def moment(value: datetime | None) -> str:
     """Write a time in UTC."""
     return DASH if value is None else value.strftime("%Y-%m-%d %H:%M UTC")
@@ -125,6 +135,7 @@ FILTERS: dict[str, Any] = {
     "count": count,
     "percent": percent,
     "completion": completion,
+    "duration": duration,
     "moment": moment,
     "size": size,
     "tail": tail,
