@@ -23,7 +23,7 @@ SOURCE = Source(
     rows="select * exclude (prompt) from tasks where run_id = $run",
     key="task",
     search="prompt",
-    texts=Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),
+    texts=(Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),),
 )
 
 

@@ -197,27 +197,31 @@ ROLLOUT_SOURCE = """
 ROLLOUT_COLUMNS = """
         infos.task_index, infos.rollout_index, infos.agent_name, infos.reward,
         infos.is_measured is false as is_masked,
-        case
-            when infos.is_measured is false then coalesce(infos.failure_kind, '(unknown)')
-            else infos.failure_kind
-        end as failure_kind,
         infos.input_tokens, infos.output_tokens, infos.total_tokens, health.finding_count,
         health.is_output_empty, health.is_truncated, health.is_usage_missing,
         health.is_response_repeated, health.is_verdict_inconsistent,
         health.is_ground_truth_suspect, health.gym_verdict
 """.rstrip()
+FAILURE_KIND = """
+        case
+            when infos.is_measured is false then coalesce(infos.failure_kind, '(unknown)')
+            else infos.failure_kind
+        end as failure_kind
+""".rstrip()
 ROLLOUT_ROWS = f"""
     select{ROLLOUT_COLUMNS}{ROLLOUT_SOURCE}"""
-ROLLOUT_TEXTS = f"""
-    select infos.task_index, infos.rollout_index, health.answer, infos.failure_reason{
-    ROLLOUT_SOURCE
-}"""
+ANSWERS = "select task_index, rollout_index, answer from rollout_health where run_id = $run"
+FAILURE_TEXTS = f"""
+    select
+        infos.task_index, infos.rollout_index, infos.failure_reason,{FAILURE_KIND}
+    from rollout_infos as infos where infos.run_id = $run
+"""
 # the reward of a masked rollout does not count, but its record has it as written
 ROLLOUTS = f"""
-    select{ROLLOUT_COLUMNS},
-        health.gym_findings, health.answer, infos.failure_reason, infos.model_name,
-        infos.turn_count, infos.tool_call_count, infos.latency_ms, infos.cost,
-        infos.cached_tokens, infos.reasoning_tokens,
+    select{ROLLOUT_COLUMNS},{FAILURE_KIND},
+        infos.failure_reason, health.answer, health.gym_findings,
+        infos.model_name, infos.turn_count, infos.tool_call_count,
+        infos.latency_ms, infos.cost, infos.cached_tokens, infos.reasoning_tokens,
         left(infos.info ->> '$.reward', 100) as written_reward{ROLLOUT_SOURCE}"""
 # a task that a run has twice meets its first likeness once, its second once
 SHARED_TASKS = """

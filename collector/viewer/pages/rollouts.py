@@ -46,7 +46,10 @@ SOURCE = Source(
     key=KEY,
     search="answer",
     marts=("rollout_health", "rollout_infos"),
-    texts=Texts(queries.ROLLOUT_TEXTS, KEY, ("answer", "failure_reason")),
+    texts=(
+        Texts(queries.ANSWERS, KEY, ("answer",)),
+        Texts(queries.FAILURE_TEXTS, KEY, ("failure_kind", "failure_reason")),
+    ),
 )
 MASK_COLUMNS = ("is_masked", "failure_kind", "failure_reason")
 KINDS = """

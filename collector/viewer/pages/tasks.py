@@ -40,7 +40,7 @@ SOURCE = Source(
     key="task_index, agent_name",
     search="prompt",
     marts=("task_bands", "task_profiles"),
-    texts=Texts(queries.PROMPTS, "task_index, agent_name", ("prompt",)),
+    texts=(Texts(queries.PROMPTS, "task_index, agent_name", ("prompt",)),),
 )
 
 
