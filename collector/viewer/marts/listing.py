@@ -166,8 +166,8 @@ class Source:
             f"limit {self.page_rows} offset {(state.page - 1) * self.page_rows}"
         )
         if self.texts:
-            rows = [f"inner join {_block(self.rows)}\nusing ({self.key})"] if is_text else []
-            joined = "\n".join([*rows, *(_page_join(texts) for texts in self.texts)])
+            others = [f"inner join {_block(self.rows)}\nusing ({self.key})"] if is_text else []
+            joined = "\n".join([*others, *(_page_join(texts) for texts in self.texts)])
             sql = f"select *\nfrom {_block(sql)}\n{joined}\n{order}"
         query = Query(sql, given)
         rows, meanings = reader.rows(query), self._meanings(reader)
