@@ -206,6 +206,18 @@ def test_a_report_says_what_is_masked(made: Profiled, tmp_path: Path) -> None:
     assert "<script>window.pwned" not in html
 
 
+def test_a_report_has_masked_rollouts_after_all_that_measure(
+    made: Profiled, tmp_path: Path
+) -> None:
+    measured = COMPLETED - made_of.MASKED
+    count = write_report(made.warehouse, Wanted("r", None, measured + 2), tmp_path / "report.html")
+    assert count == ("r", measured + 2)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    verdicts = re.findall(r'<span class="verdict">([\w ]+)</span>', html)
+    assert verdicts.index("not counted") == measured
+    assert verdicts.count("not counted") == 2
+
+
 def test_runs_of_an_earlier_version_ask_to_be_profiled_again(
     made: Profiled, tmp_path: Path
 ) -> None:

@@ -253,26 +253,33 @@ ROLLOUT = f"""{ROLLOUTS.rstrip()}
         and infos.task_index = $task and infos.rollout_index = $rollout
 """
 # one rollout a task first: what is broken, then failures of tasks that can be learnt; that a
-# response is repeated is no reason to read it
+# response is repeated is no reason to read it; what measures nothing comes last
 WORTH_READING = """
     with judged as (
         select
-            health.task_index, health.rollout_index, health.reward, bands.learnability,
+            infos.task_index, infos.rollout_index, infos.reward, bands.learnability,
+            infos.is_measured is false as is_masked,
             health.finding_count - health.is_response_repeated::int as fault_count,
-            coalesce(health.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
-        from rollout_health as health
-        inner join runs on health.run_id = runs.run_id
+            coalesce(infos.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
+        from rollout_infos as infos
+        inner join runs on infos.run_id = runs.run_id
+        left join rollout_health as health
+            on infos.run_id = health.run_id and infos.task_index = health.task_index
+            and infos.rollout_index = health.rollout_index
         left join task_bands as bands
-            on health.run_id = bands.run_id and health.task_index = bands.task_index
-            and health.agent_name = bands.agent_name
-        where health.run_id = $run and ($agent is null or health.agent_name = $agent)
+            on infos.run_id = bands.run_id and infos.task_index = bands.task_index
+            and infos.agent_name = bands.agent_name
+        where infos.run_id = $run and ($agent is null or infos.agent_name = $agent)
     )
     select
         task_index, rollout_index,
         row_number() over (
-            partition by task_index order by fault_count desc, reward nulls first, rollout_index
+            partition by task_index, is_masked
+            order by fault_count desc, reward nulls first, rollout_index
         ) as place
     from judged
-    order by place, fault_count desc, is_failed desc, learnability desc nulls last, task_index
+    order by
+        is_masked, place, fault_count desc, is_failed desc, learnability desc nulls last,
+        task_index
     limit $count
 """
