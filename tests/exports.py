@@ -108,7 +108,12 @@ def _write_texts(folder: Path) -> Profiled:
         {**one, "reward": number % 3 / 2, "extracted_answer": one["kind"], "score": 0.1 + 0.2}
         for number, one in enumerate(inputs)
     ]
-    run = write_run(folder, rollouts, inputs=inputs, name="first")
+    masked = [row(task, 2, text) for task, text in enumerate(TEXTS)]
+    rollouts += [
+        {**one, "mask_sample": True, "failure_kind": one["kind"], "failure_reason": one["kind"]}
+        for one in masked
+    ]
+    run = write_run(folder, rollouts, inputs=[*inputs, *masked], name="first")
     write_lines(run.failures, [key(1, 0, _ng_failure_class="=timeout", _ng_attempt_index=0)])
     return run
 

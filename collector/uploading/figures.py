@@ -13,6 +13,7 @@ from collector.artifacts import (
     FAILURES_SUFFIX,
     INPUTS_SUFFIX,
     PROFILING_SUFFIX,
+    REPEATS_SUFFIX,
     Run,
 )
 from collector.profiling.profile import Outcome
@@ -32,8 +33,10 @@ from collector.uploading.names import safe_name, safe_text
 SETTINGS = """
     select
         is_partial_allowed, pass_threshold, answer_field, slice_by, expected_rollout_count,
-        completed_rollout_count, missing_rollout_count, failed_attempt_count, completion_pct,
-        task_count, complete_task_count, partial_task_count, dropped_task_count, skipped_value_count
+        completed_rollout_count, missing_rollout_count, measured_rollout_count,
+        masked_rollout_count, failed_attempt_count, completion_pct, task_count,
+        complete_task_count, partial_task_count, dropped_task_count, masked_task_count,
+        is_fan_out, skipped_value_count
     from runs where run_id = ?
 """
 SCORES = """
@@ -51,11 +54,13 @@ MEANS = "select agent_name, metric, value_mean from agent_metrics where run_id =
 RELIABILITY = """
     select
         agent_name, expected_rollout_count, completed_rollout_count, missing_rollout_count,
-        unscored_rollout_count, failed_attempt_count, clean_rollout_count, clean_ratio,
-        recovered_rollout_count, lost_rollout_count, reward_mean_failures_as_zero,
-        reward_mean_lowest, reward_mean_highest
+        measured_rollout_count, masked_rollout_count, unscored_rollout_count,
+        failed_attempt_count, clean_rollout_count, clean_ratio, recovered_rollout_count,
+        lost_rollout_count, zero_rollout_count, reward_mean_with_zeros,
+        reward_mean_failures_as_zero, reward_mean_lowest, reward_mean_highest
     from agent_reliability where run_id = ?
 """
+MASKS = "select agent_name, failure_kind, rollout_count from mask_kinds where run_id = ?"
 
 
 def profiled_uploads(outcome: Outcome, *, on_wait: Callable[[str], None]) -> list[Upload]:
@@ -95,6 +100,9 @@ def _figures(connection: duckdb.DuckDBPyConnection, run_id: str) -> Figures:
         figures |= _known([(name, row["value_mean"])])
     for row in fetch_rows(connection, RELIABILITY, run_id):
         figures |= _known(_of_agent("reliability", row))
+    for row in fetch_rows(connection, MASKS, run_id):
+        name = f"masked/{safe_name(row['agent_name'])}/{safe_name(row['failure_kind'])}"
+        figures |= _known([(name, row["rollout_count"])])
     return figures
 
 
@@ -128,5 +136,12 @@ def _known(pairs: Iterable[tuple[str, float | None]]) -> Figures:
 
 def _bundles(run: Run, *, is_published: bool) -> list[Bundle]:
     kept = {".jsonl": run.rollouts, INPUTS_SUFFIX: run.inputs, FAILURES_SUFFIX: run.failures}
-    made = {PROFILING_SUFFIX: run.profiling, AGENTS_SUFFIX: run.agents} if is_published else {}
-    return bundled("rollouts", run.rollouts, kept) + bundled("profile", run.rollouts, made)
+    made = {
+        PROFILING_SUFFIX: run.profiling,
+        AGENTS_SUFFIX: run.agents,
+        REPEATS_SUFFIX: run.repeats,
+    }
+    return [
+        *bundled("rollouts", run.rollouts, kept),
+        *(bundled("profile", run.rollouts, made) if is_published else []),
+    ]

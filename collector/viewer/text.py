@@ -79,6 +79,24 @@ def interval(low: float | None, high: float | None, digits: int = 3) -> str:
     return "" if low is None or high is None else f"{number(low, digits)} … {number(high, digits)}"
 
 
+def cost(value: float | None) -> str:
+    """Write an amount of money, whose unit is that of the prices, so that small ones show."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    digits = 2 if abs(value) >= 100 else 4 if abs(value) >= 0.01 else 6
+    return f"{value:,.{digits}f}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Write how long something took."""
+    if milliseconds is None or not math.isfinite(milliseconds):
+        return DASH
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+
+
 def moment(value: datetime | None) -> str:
     """Write a time in UTC."""
     return DASH if value is None else value.strftime("%Y-%m-%d %H:%M UTC")
@@ -125,6 +143,8 @@ FILTERS: dict[str, Any] = {
     "count": count,
     "percent": percent,
     "completion": completion,
+    "cost": cost,
+    "duration": duration,
     "moment": moment,
     "size": size,
     "tail": tail,

@@ -14,6 +14,8 @@ described as (
         agents.agent_name,
         runs.profiled_at,
         agents.expected_rollout_count,
+        agents.completed_rollout_count,
+        agents.masked_rollout_count,
         agents.clean_rollout_count
     from agents
     inner join runs on agents.run_id = runs.run_id

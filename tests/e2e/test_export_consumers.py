@@ -134,16 +134,14 @@ def test_partitions_are_read_with_their_types(run: Profiled, tmp_path: Path) -> 
     found = export(run, "--partition-by-run", "-s", "rollout_infos", output=tmp_path / "x")
     folder = found.folder / "parquet" / "rollout_infos"
     assert {path.name for path in folder.iterdir()} == {"run_id=first%2F%3Drun", "run_id=second"}
-    wanted = sorted(
-        (row["run_id"], row["task_index"], row["reward"]) for row in known(run, "rollout_infos")
-    )
-    columns = ["run_id", "task_index", "reward"]
+    columns = ["run_id", "task_index", "rollout_index", "reward"]
+    wanted = sorted(tuple(row[name] for name in columns) for row in known(run, "rollout_infos"))
     arrow = pq.read_table(folder, columns=columns)
     assert sorted(tuple(row[name] for name in columns) for row in arrow.to_pylist()) == wanted
     frame = pl.read_parquet(folder / "**" / "*.parquet", hive_partitioning=True)
     assert sorted(frame.select(columns).rows()) == wanted
     with duckdb.connect() as connection:
-        read = connection.execute(f"select run_id, task_index, reward from '{folder}/*/*.parquet'")
+        read = connection.execute(f"select {', '.join(columns)} from '{folder}/*/*.parquet'")
         assert sorted(read.fetchall()) == wanted
 
 

@@ -54,11 +54,18 @@ TOKENS = f"""
     left join task_slices as slices
         on infos.run_id = slices.run_id and infos.task_index = slices.task_index
         and infos.agent_name = slices.agent_name and slices.slice_by = {FIRST_FIELD}
+    where infos.is_measured
 """
 AGENTS = """
     select
         run_id as run, agent_name as agent, coalesce(clean_ratio, 0) as amount,
         expected_rollout_count as weight
+    from agent_reliability
+"""
+MASKS = """
+    select
+        run_id as run, agent_name as agent, completed_rollout_count as weight,
+        masked_rollout_count / completed_rollout_count as amount
     from agent_reliability
 """
 MEAN = "sum(amount * weight) / nullif(sum(weight), 0)"
@@ -69,6 +76,9 @@ EXPECTED = {
     "tokens_per_rollout": (TOKENS.format("total_tokens"), MEAN),
     "output_tokens_per_rollout": (TOKENS.format("output_tokens"), MEAN),
     "rollout_count": (TOKENS.format("rollout_index"), "sum(weight)"),
+    "masked_rate": (MASKS, MEAN),
+    "masked_rollout_count": (MASKS, "sum(amount * weight)"),
+    "completed_rollout_count": (MASKS, "sum(weight)"),
     "clean_rate": (AGENTS, MEAN),
     "clean_rollout_count": (AGENTS, "sum(amount * weight)"),
     "expected_rollout_count": (AGENTS, "sum(weight)"),
@@ -76,7 +86,7 @@ EXPECTED = {
 TOKEN_METRICS = ("tokens_per_rollout", "output_tokens_per_rollout")
 SAVED = {
     "scores_by_run_and_agent": (
-        ("pass_rate", "mean_reward", "task_count", "clean_rate", *TOKEN_METRICS),
+        ("pass_rate", "mean_reward", "task_count", "clean_rate", "masked_rate", *TOKEN_METRICS),
         KEYS,
     ),
     "scores_by_category": (
@@ -89,7 +99,7 @@ SAVED = {
 
 def groups_of(metric: str) -> list[tuple[str, ...]]:
     """What a metric can be grouped by: those of agents have no category."""
-    has_category = EXPECTED[metric][0] != AGENTS
+    has_category = EXPECTED[metric][0] not in (AGENTS, MASKS)
     return [group for group in GROUPS if has_category or not {*group} & {*CATEGORY}]
 
 
@@ -161,7 +171,7 @@ def found(rows: Iterable[Row], metric: str, group: Iterable[str]) -> Figures:
 
 
 def rollouts(seed: int) -> list[Row]:
-    """Two agents on the same tasks, with repeats, rewards and tokens of their own."""
+    """Two agents on the same tasks, with repeats, rewards, masks and tokens of their own."""
     rows = []
     for agent, first in (("agent_a", 0), ("agent_b", 10)):
         for task in range(7 + seed + first // 5):
@@ -173,6 +183,8 @@ def rollouts(seed: int) -> list[Row]:
                     del usage["output_tokens" if index else "total_tokens"]
                 fields = {"category": "xyz"[task % 3]} if task != 4 else {}
                 named = key(task, first + index, agent_ref={"name": agent}, reward=reward)
+                if (task + 3 * index + first + seed) % 7 == 0:
+                    named |= {"mask_sample": True, "failure_kind": "judge_failed"}
                 rows.append({**named, **fields, "level": task, **response(usage=usage)})
     return rows
 

@@ -28,6 +28,13 @@ from tests.wandb_server import Wandb, serving
 
 BOTH = ("--upload", "wandb", "--upload", "mlflow")
 ODD = "agent ü/../%\n#"
+RELIABILITY = (
+    "clean_ratio",
+    "failed_attempt_count",
+    "missing_rollout_count",
+    "measured_rollout_count",
+    "masked_rollout_count",
+)
 SECRETS = (WANDB_KEY, "sk-only-in-argv-1234", "sk-only-in-env-5678", "hunter2-in-a-url")
 
 
@@ -44,13 +51,17 @@ def go_online(server: Wandb, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def odd_run(folder: Path) -> Profiled:
-    """Two agents, odd names, unequal repeats and failed attempts."""
+    """Two agents, odd names, unequal repeats, masked rollouts and failed attempts."""
     rows = [
         key(task, index, agent_ref={"name": agent}, reward=reward, **{"my metric/%": 0.25 * index})
         for task, (agent, rewards) in enumerate(
             [("agent_a", (1, 0, 1)), ("agent_a", (0, 0, 1)), (ODD, (0.5, 1)), (ODD, (1, 1))]
         )
         for index, reward in enumerate(rewards)
+    ]
+    rows += [
+        key(0, 3, agent_ref={"name": "agent_a"}, reward=1, mask_sample=True, failure_kind=ODD),
+        key(2, 2, agent_ref={"name": ODD}, reward=0, mask_sample=True),
     ]
     run = write_run(folder, rows, inputs=inputs_of(rows), name="odd #1 ü")
     failure = {"_ng_failure_class": "http_5xx", "_ng_attempt_index": 0}
@@ -84,8 +95,11 @@ def expected_figures(run: Profiled) -> Row:
         name = f"means/{safe_name(row['agent_name'])}/{safe_name(row['metric'])}"
         figures[name] = row["value_mean"]
     for row in run.table("select * from agent_reliability"):
-        for figure in ("clean_ratio", "failed_attempt_count", "missing_rollout_count"):
+        for figure in RELIABILITY:
             figures[f"reliability/{safe_name(row['agent_name'])}/{figure}"] = row[figure]
+    for row in run.table("select * from mask_kinds"):
+        name = f"masked/{safe_name(row['agent_name'])}/{safe_name(row['failure_kind'])}"
+        figures[name] = row["rollout_count"]
     return {name: value for name, value in figures.items() if value is not None}
 
 
@@ -101,10 +115,11 @@ def expected_curves(run: Profiled) -> dict[str, dict[int, float]]:
 def test_a_profile_arrives_as_the_marts_have_it(offline: Path) -> None:
     run = odd_run(offline)
     done = run_profile(run.rollouts, "--run-id", "run 1/ü", "--json", *BOTH, cwd=offline)
-    assert done.stderr.count("uploading run 1/ü with 5 files to") == 2
+    assert done.stderr.count("uploading run 1/ü with 6 files to") == 2
     base = safe_name("odd #1 ü")
     figures, curves = expected_figures(run), expected_curves(run)
     assert len(figures) > 40
+    assert figures[f"masked/agent_a/{safe_name(ODD)}"] == 1
     assert len(curves) == 8
     for found in tracked(done):
         assert (found.name, found.group, found.kind) == ("run 1/ü", "run 1/ü", "profile")
@@ -116,6 +131,7 @@ def test_a_profile_arrives_as_the_marts_have_it(offline: Path) -> None:
             assert found.curves[name] == pytest.approx(points), name
         settings = {name: str(value) for name, value in found.settings.items()}
         assert settings["rollouts"] == "odd #1 ü.jsonl"
+        assert settings["masked_rollout_count"] == "2"
         assert (settings["pass_threshold"], settings["task_count"]) == ("1.0", "4")
         assert str(offline) not in str(settings)
         sizes = {
@@ -124,6 +140,7 @@ def test_a_profile_arrives_as_the_marts_have_it(offline: Path) -> None:
             f"rollouts/{base}_failures.jsonl": run.failures,
             f"profile/{base}_reward_profiling.jsonl": run.profiling,
             f"profile/{base}_agent_metrics.json": run.agents,
+            f"profile/{base}_repeat_level_metrics.json": run.repeats,
         }
         assert found.files == {name: path.stat().st_size for name, path in sizes.items()}
 

@@ -23,7 +23,7 @@ SOURCE = Source(
     rows="select * exclude (prompt) from tasks where run_id = $run",
     key="task",
     search="prompt",
-    texts=Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),
+    texts=(Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),),
 )
 
 
@@ -137,11 +137,12 @@ def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> Non
     with duckdb.connect(str(path)) as connection:
         connection.execute(
             "create table task_profiles as select 'r' as run_id, range as task_index,"
-            " md5(range::varchar) as task_id, 0 as missing_num_rollouts, 1.5 as total_tokens_mean,"
+            " 'a' as agent_name, md5(range::varchar) as task_id, 0 as missing_num_rollouts,"
+            " 0 as masked_num_rollouts, 1.5 as total_tokens_mean,"
             " repeat(md5(range::varchar), 200) as prompt from range(30000)"
         )
         connection.execute(
-            "create table task_bands as select run_id, task_index, 'a' as agent_name,"
+            "create table task_bands as select run_id, task_index, agent_name, task_id,"
             " 4 as rollout_count, 0.5 as pass_ratio, 0.1 as pass_low, 0.9 as pass_high,"
             " 'learnable' as band, 0.25 as learnability, 0.5 as reward_mean, 0.5 as reward_std,"
             " 10.0 as output_tokens_mean from task_profiles"

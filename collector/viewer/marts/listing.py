@@ -123,7 +123,7 @@ class Source:
     search: str = ""
     default_sort: str = ""
     page_rows: int = PAGE_ROWS
-    texts: Texts | None = None
+    texts: tuple[Texts, ...] = ()
     marts: tuple[str, ...] = ()
     """Where it is written what the columns mean."""
 
@@ -158,14 +158,16 @@ class Source:
         last = max(1, math.ceil(count / self.page_rows))
         state = replace(state, page=min(state.page, last))
         order = f"order by {self.order(state)}"
+        is_text = self._texts_of(state.sort) is not None
+        # sorted together with a text, all other columns of all rows would fill the memory
+        names = f"{self.key}, sorted_text" if is_text else "*"
         sql = (
-            f"select *\nfrom {_block(listed)}\nwhere {where}\n{order}\n"
+            f"select {names}\nfrom {_block(listed)}\nwhere {where}\n{order}\n"
             f"limit {self.page_rows} offset {(state.page - 1) * self.page_rows}"
         )
         if self.texts:
-            names = {name: name for name in self.texts.names}
-            start = _block(self.texts.start(START_CHARACTERS, **names))
-            joined = f"left join {start}\nusing ({self.texts.key})"
+            others = [f"inner join {_block(self.rows)}\nusing ({self.key})"] if is_text else []
+            joined = "\n".join([*others, *(_page_join(texts) for texts in self.texts)])
             sql = f"select *\nfrom {_block(sql)}\n{joined}\n{order}"
         query = Query(sql, given)
         rows, meanings = reader.rows(query), self._meanings(reader)
@@ -177,17 +179,18 @@ class Source:
 
     def listed(self, state: State) -> str:
         """Return the query of all rows, with what they are sorted by."""
-        if not (self.texts and state.sort in self.texts.names):
+        texts = self._texts_of(state.sort)
+        if texts is None:
             return self.rows
-        start = _block(self.texts.start(SORTED_CHARACTERS, sorted_text=state.sort))
-        joined = f"left join {start}\nusing ({self.texts.key})"
+        start = _block(texts.start(SORTED_CHARACTERS, sorted_text=state.sort))
+        joined = f"left join {start}\nusing ({texts.key})"
         return f"select *\nfrom {_block(self.rows)}\n{joined}"
 
     def order(self, state: State) -> str:
         """Return the order of the rows, which is complete: the same on every page."""
         direction = "desc" if state.is_descending else "asc"
-        is_text = self.texts and state.sort in self.texts.names
-        return f"{'sorted_text' if is_text else state.sort} {direction} nulls last, {self.key}"
+        name = "sorted_text" if self._texts_of(state.sort) else state.sort
+        return f"{name} {direction} nulls last, {self.key}"
 
     def where(self, state: State) -> tuple[str, Row, list[str]]:
         """Return the condition of the filters, its values, and what cannot be understood."""
@@ -211,8 +214,16 @@ class Source:
 
     def _placed(self, name: str, condition: str) -> str:
         """Return a condition for where its column is."""
-        is_text = self.texts and name in self.texts.names
-        return self.texts.where(condition) if self.texts and is_text else condition
+        texts = self._texts_of(name)
+        return texts.where(condition) if texts else condition
+
+    def _texts_of(self, name: str) -> Texts | None:
+        return next((texts for texts in self.texts if name in texts.names), None)
+
+
+def _page_join(texts: Texts) -> str:
+    start = texts.start(START_CHARACTERS, **{name: name for name in texts.names})
+    return f"left join {_block(start)}\nusing ({texts.key})"
 
 
 def _block(sql: str) -> str:

@@ -40,6 +40,10 @@ class Overview:
     bands: Block
     failures: Block
     health: Block
+    gym_verdicts: Block
+    masks: Block
+    run_masks: Block
+    efforts: Block
     length: Block
     charts: list[Chart]
     slices: list[Chart]
@@ -79,6 +83,7 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
     agents = read_agents(reader, run["run_id"])
     chosen = agent if agent in agents else next(iter(agents), "")
     values = {"run": run["run_id"], "agent": chosen}
+    own = chosen if len(agents) > 1 else None
 
     def block(sql: str) -> Block:
         query = Query(sql, values)
@@ -87,7 +92,7 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
     length = block(queries.LENGTH)
     charts = [
         _histogram(reader, values),
-        _pass_rates(reader, values, links),
+        _pass_rates(reader, values, links, agent=own),
         _attempts(reader, values),
         _lengths(
             reader, values, links, total=length.rows[0]["rollout_count"] if length.rows else 0
@@ -102,6 +107,10 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
         bands=block(queries.BANDS),
         failures=block(queries.FAILURES),
         health=Block(_findings(block(queries.HEALTH).rows), Query(queries.HEALTH, values)),
+        gym_verdicts=block(queries.GYM_VERDICTS),
+        masks=block(queries.MASK_KINDS),
+        run_masks=block(queries.RUN_MASKS),
+        efforts=block(queries.EFFORTS),
         length=length,
         # a curve of one attempt says no more than the scores
         charts=[chart for chart in charts if chart.x and (chart.name != "attempts" or chart.x[1:])],
@@ -158,7 +167,7 @@ def _bin_label(known: Row, place: int, row: Row | None) -> str:
     return f"{low:.{digits}g} to {low + width:.{digits}g}"
 
 
-def _pass_rates(reader: Reader, values: Row, links: Links) -> Chart:
+def _pass_rates(reader: Reader, values: Row, links: Links, *, agent: str | None) -> Chart:
     query = Query(queries.TASK_RATES, {**values, "ranks": RANKS})
     rows = reader.rows(query)
     total = rows[0]["task_count"] if rows else 0
@@ -179,7 +188,7 @@ def _pass_rates(reader: Reader, values: Row, links: Links) -> Chart:
         ],
         query=query,
         rows=rows,
-        hrefs=[links.task(values["run"], row["task_index"]) for row in rows],
+        hrefs=[links.task(values["run"], row["task_index"], agent=agent) for row in rows],
         labels=[f"task {row['task_index']}" for row in rows],
         note=f"{_sampled(len(rows), total, 'tasks, evenly spaced by rank')} {RATES_NOTE}".strip(),
         y_max=1,

@@ -12,8 +12,10 @@ RUNS = """
         coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(agents.missing_rollout_count, 0) as missing_rollout_count,
         agents.completion_pct,
+        coalesce(agents.masked_rollout_count, 0) as masked_rollout_count,
+        masks.kinds as mask_kinds,
         coalesce(agents.failed_attempt_count, 0) as failed_attempt_count,
-        coalesce(rewards.task_count, runs.task_count) as task_count,
+        coalesce(rewards.task_count, profiles.task_count, runs.task_count) as task_count,
         rewards.value as reward,
         rewards.low as reward_low,
         rewards.high as reward_high,
@@ -35,6 +37,24 @@ RUNS = """
     left join agent_metrics as tokens
         on agents.run_id = tokens.run_id and agents.agent_name = tokens.agent_name
         and tokens.metric = 'total_tokens'
+    left join (
+        select
+            run_id, agent_name,
+            list(
+                {failure_kind: failure_kind, rollout_count: rollout_count}
+                order by rollout_count desc, failure_kind
+            ) as kinds
+        from mask_kinds
+        group by run_id, agent_name
+    ) as masks
+        on agents.run_id = masks.run_id and agents.agent_name = masks.agent_name
+    -- an agent without any reward has tasks all the same
+    left join (
+        select run_id, agent_name, count(*) as task_count
+        from task_profiles
+        group by run_id, agent_name
+    ) as profiles
+        on agents.run_id = profiles.run_id and agents.agent_name = profiles.agent_name
 """
 # a run that was profiled before there was a threshold passes with 1
 RUN = """
@@ -68,6 +88,27 @@ HEALTH = """
         count(*) filter (is_ground_truth_suspect) as is_ground_truth_suspect,
         count(*) filter (finding_count > 0) as rollout_count
     from rollout_health where run_id = $run and agent_name = $agent
+"""
+MASK_KINDS = """
+    select failure_kind, rollout_count, task_count, example_reason
+    from mask_kinds where run_id = $run and agent_name = $agent
+    order by rollout_count desc, failure_kind
+"""
+RUN_MASKS = """
+    select failure_kind, sum(rollout_count)::bigint as rollout_count
+    from mask_kinds where run_id = $run
+    group by failure_kind
+    order by rollout_count desc, failure_kind
+"""
+EFFORTS = """
+    select * from agent_efforts where run_id = $run and agent_name = $agent
+"""
+GYM_VERDICTS = """
+    select gym_verdict, count(*) as rollout_count
+    from rollout_health
+    where run_id = $run and agent_name = $agent and gym_verdict is not null
+    group by gym_verdict
+    order by gym_verdict
 """
 LENGTH = """
     select * from reward_by_length where run_id = $run and agent_name = $agent
@@ -117,39 +158,71 @@ SLICES = """
 """
 TASKS = """
     select
-        bands.task_index, bands.agent_name, profiles.task_id,
+        bands.task_index, bands.agent_name, bands.task_id,
         bands.rollout_count, bands.pass_ratio, bands.pass_low, bands.pass_high,
         bands.band, bands.learnability, bands.reward_mean, bands.reward_std,
-        bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_num_rollouts
+        bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_num_rollouts,
+        profiles.masked_num_rollouts
     from task_bands as bands
-    inner join task_profiles as profiles
+    left join task_profiles as profiles
         on bands.run_id = profiles.run_id and bands.task_index = profiles.task_index
+        and bands.agent_name = profiles.agent_name
     where bands.run_id = $run
 """
-PROMPTS = "select task_index, prompt from task_profiles where run_id = $run"
+PROMPTS = "select task_index, agent_name, prompt from task_profiles where run_id = $run"
 STRIPS = """
     select
         task_index, agent_name,
-        list({rollout: rollout_index, reward: reward} order by rollout_index) as rollouts
+        list(
+            {
+                rollout: rollout_index,
+                reward: reward,
+                is_masked: is_measured is false,
+                failure_kind: failure_kind
+            }
+            order by rollout_index
+        ) as rollouts
     from rollout_infos
     where run_id = $run and list_contains($tasks, task_index)
     group by task_index, agent_name
 """
-ROLLOUTS = """
-    select
-        health.task_index, health.rollout_index, health.agent_name, health.reward, health.answer,
+# the health of a rollout is only known if it measures something
+ROLLOUT_SOURCE = """
+    from rollout_infos as infos
+    left join rollout_health as health
+        on infos.run_id = health.run_id and infos.task_index = health.task_index
+        and infos.rollout_index = health.rollout_index
+    where infos.run_id = $run
+"""
+ROLLOUT_COLUMNS = """
+        infos.task_index, infos.rollout_index, infos.agent_name, infos.reward,
+        infos.is_measured is false as is_masked,
         infos.input_tokens, infos.output_tokens, infos.total_tokens, health.finding_count,
         health.is_output_empty, health.is_truncated, health.is_usage_missing,
         health.is_response_repeated, health.is_verdict_inconsistent,
-        health.is_ground_truth_suspect
-    from rollout_health as health
-    inner join rollout_infos as infos
-        on health.run_id = infos.run_id and health.task_index = infos.task_index
-        and health.rollout_index = infos.rollout_index
-    where health.run_id = $run
-"""
-ROLLOUT_ROWS = f"select * exclude (answer) from ({ROLLOUTS})"
+        health.is_ground_truth_suspect, health.gym_verdict
+""".rstrip()
+FAILURE_KIND = """
+        case
+            when infos.is_measured is false then coalesce(infos.failure_kind, '(unknown)')
+            else infos.failure_kind
+        end as failure_kind
+""".rstrip()
+ROLLOUT_ROWS = f"""
+    select{ROLLOUT_COLUMNS}{ROLLOUT_SOURCE}"""
 ANSWERS = "select task_index, rollout_index, answer from rollout_health where run_id = $run"
+FAILURE_TEXTS = f"""
+    select
+        infos.task_index, infos.rollout_index, infos.failure_reason,{FAILURE_KIND}
+    from rollout_infos as infos where infos.run_id = $run
+"""
+# the reward of a masked rollout does not count, but its record has it as written
+ROLLOUTS = f"""
+    select{ROLLOUT_COLUMNS},{FAILURE_KIND},
+        infos.failure_reason, health.answer, health.gym_findings,
+        infos.model_name, infos.turn_count, infos.tool_call_count,
+        infos.latency_ms, infos.cost, infos.cached_tokens, infos.reasoning_tokens,
+        left(infos.info ->> '$.reward', 100) as written_reward{ROLLOUT_SOURCE}"""
 # a task that a run has twice meets its first likeness once, its second once
 SHARED_TASKS = """
     with numbered as (
@@ -172,31 +245,41 @@ SHARED_TASKS = """
     where first.run_id = $first and first.agent_name = $first_agent
         and second.run_id = $second and second.agent_name = $second_agent
 """
-FIRST_PROMPTS = "select task_index as first_task, prompt from task_profiles where run_id = $first"
+FIRST_PROMPTS = """
+    select task_index as first_task, prompt from task_profiles
+    where run_id = $first and agent_name = $first_agent
+"""
 ROLLOUT = f"""{ROLLOUTS.rstrip()}
-        and health.task_index = $task and health.rollout_index = $rollout
+        and infos.task_index = $task and infos.rollout_index = $rollout
 """
 # one rollout a task first: what is broken, then failures of tasks that can be learnt; that a
-# response is repeated is no reason to read it
+# response is repeated is no reason to read it; what measures nothing comes last
 WORTH_READING = """
     with judged as (
         select
-            health.task_index, health.rollout_index, health.reward, bands.learnability,
+            infos.task_index, infos.rollout_index, infos.reward, bands.learnability,
+            infos.is_measured is false as is_masked,
             health.finding_count - health.is_response_repeated::int as fault_count,
-            coalesce(health.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
-        from rollout_health as health
-        inner join runs on health.run_id = runs.run_id
+            coalesce(infos.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
+        from rollout_infos as infos
+        inner join runs on infos.run_id = runs.run_id
+        left join rollout_health as health
+            on infos.run_id = health.run_id and infos.task_index = health.task_index
+            and infos.rollout_index = health.rollout_index
         left join task_bands as bands
-            on health.run_id = bands.run_id and health.task_index = bands.task_index
-            and health.agent_name = bands.agent_name
-        where health.run_id = $run and ($agent is null or health.agent_name = $agent)
+            on infos.run_id = bands.run_id and infos.task_index = bands.task_index
+            and infos.agent_name = bands.agent_name
+        where infos.run_id = $run and ($agent is null or infos.agent_name = $agent)
     )
     select
         task_index, rollout_index,
         row_number() over (
-            partition by task_index order by fault_count desc, reward nulls first, rollout_index
+            partition by task_index, is_masked
+            order by fault_count desc, reward nulls first, rollout_index
         ) as place
     from judged
-    order by place, fault_count desc, is_failed desc, learnability desc nulls last, task_index
+    order by
+        is_masked, place, fault_count desc, is_failed desc, learnability desc nulls last,
+        task_index
     limit $count
 """

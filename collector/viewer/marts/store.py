@@ -27,10 +27,14 @@ READERS = 2
 NAMED = re.compile(r"\$(\w+)")
 # what the pages read beyond the first columns there ever were
 NEEDED = {
-    "task_profiles": "prompt",
-    "runs": "slice_by",
+    "task_profiles": "masked_num_rollouts",
+    "runs": "masked_rollout_count",
+    "rollout_infos": "is_measured",
+    "rollout_health": "gym_verdict",
+    "mask_kinds": "failure_kind",
+    "agent_efforts": "cost_mean",
     "task_bands": "band",
-    "agent_reliability": "completion_pct",
+    "agent_reliability": "masked_rollout_count",
 }
 
 

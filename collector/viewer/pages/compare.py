@@ -36,7 +36,7 @@ SOURCE = Source(
     rows=queries.SHARED_TASKS,
     key="first_task, second_task",
     search="prompt",
-    texts=Texts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),
+    texts=(Texts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),),
     default_sort="-change_size",
 )
 

@@ -123,8 +123,9 @@ def warnings_of(run: Row, known: Row | None, found: Found | None) -> list[str]:
         )
     elif found.changed_at > run["profiled_at"]:
         warnings.append("The file changed after it was profiled: what it says now is shown here.")
-    reward = found.row.get("reward")
-    if known and not _is_same(known["reward"], reward):
+    reward = _written_reward(found.row)
+    # a masked rollout has none in the marts, whatever it was given
+    if known and not known["is_masked"] and not _is_same(known["reward"], reward):
         warnings.append(
             f"The reward in the file is {str(reward)[:50]}, but it was {known['reward']} when the"
             " file was profiled. Profile it again."
@@ -144,9 +145,7 @@ def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any
         "listed": read_rollouts(reader, values, state) if is_listed else None,
         "attempts": read_attempts(reader, values),
         "tasks": read_tasks(reader, values, {} if is_listed else state),
-        "repeats": sorted(
-            (one for strip in strips for one in strip["rollouts"]), key=lambda one: one["rollout"]
-        ),
+        "repeats": sorted((strip["agent_name"], strip["rollouts"]) for strip in strips),
     }
 
 
@@ -157,7 +156,7 @@ def _shown(found: Found | None) -> dict[str, Any]:
     return {
         "conversation": read_conversation(found.row, cutter),
         "particulars": read_particulars(found.row, cutter),
-        "reward": _as_number(found.row.get("reward")),
+        "reward": _as_number(_written_reward(found.row)),
         "size": len(found.raw),
     }
 
@@ -210,6 +209,13 @@ def _pretty(found: Found) -> bytes:
         return json.dumps(found.row, indent=2).encode()
     except RecursionError:
         return found.raw
+
+
+def _written_reward(row: Row) -> Any:
+    """Return the reward that counts: the usage's, if that has one."""
+    response = row.get("response")
+    usage = response.get("usage") if isinstance(response, dict) else None
+    return (usage if isinstance(usage, dict) and "reward" in usage else row).get("reward")
 
 
 def _as_number(value: Any) -> float | None:

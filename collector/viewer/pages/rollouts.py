@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from collector.profiling.warehouse import Row
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import Source, Texts
+from collector.viewer.marts.listing import FILTER, Source, Texts
 from collector.viewer.marts.overview import agents_apart
+from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
 
+KEY = "task_index, rollout_index"
 SOURCE = Source(
     columns=(
         Column("task_index", "Task", hint="12"),
         Column("rollout_index", "Rollout", hint="0"),
         Column("agent_name", "Agent", "choice"),
         Column("reward", "Reward", hint="<1"),
+        Column("is_masked", "Masked", "flag"),
+        Column("failure_kind", "Failure kind", "choice"),
+        Column("failure_reason", "Failure reason", "text"),
         Column("answer", "Answer", "text"),
         Column("input_tokens", "Input tokens", hint=">1000"),
         Column("output_tokens", "Output tokens", hint=">1000"),
+        Column("gym_verdict", "NeMo Gym's verdict", "choice"),
         Column("finding_count", "Findings", hint=">0"),
         Column("is_output_empty", "Empty output", "flag"),
         Column("is_truncated", "Truncated", "flag"),
@@ -34,11 +43,23 @@ SOURCE = Source(
         Column("is_ground_truth_suspect", "Suspect ground truth", "flag"),
     ),
     rows=queries.ROLLOUT_ROWS,
-    key="task_index, rollout_index",
+    key=KEY,
     search="answer",
     marts=("rollout_health", "rollout_infos"),
-    texts=Texts(queries.ANSWERS, "task_index, rollout_index", ("answer",)),
+    texts=(
+        Texts(queries.ANSWERS, KEY, ("answer",)),
+        Texts(queries.FAILURE_TEXTS, KEY, ("failure_kind", "failure_reason")),
+    ),
 )
+MASK_COLUMNS = ("is_masked", "failure_kind", "failure_reason")
+KINDS = """
+    select failure_kind as choice from mask_kinds where run_id = $run group by all order by all
+"""
+VERDICTS = """
+    select gym_verdict as choice from rollout_health
+    where run_id = $run and gym_verdict is not null
+    group by all order by all
+"""
 
 
 def rollouts(request: Request) -> Response:
@@ -47,7 +68,7 @@ def rollouts(request: Request) -> Response:
     links = Links()
     with viewer.store.reading() as reader:
         run = asked_run(request, reader)
-        source = agents_apart(reader, run, SOURCE, request.query_params)
+        source = fitted(reader, run, request.query_params)
         listing = source.listing(reader, source.state(request.query_params), {"run": run["run_id"]})
     run_id = run["run_id"]
     return page(
@@ -60,6 +81,28 @@ def rollouts(request: Request) -> Response:
         threshold=run["pass_threshold"],
         links=links,
     )
+
+
+def fitted(reader: Reader, run: Row, given: Mapping[str, str]) -> Source:
+    """Return the table with the columns that this run needs, and what they can be filtered by."""
+    values = {"run": run["run_id"]}
+    kinds = [row["choice"] for row in reader.rows(Query(KINDS, values))]
+    verdicts = [row["choice"] for row in reader.rows(Query(VERDICTS, values))]
+    asked = [column.name for column in SOURCE.columns if given.get(FILTER + column.name)]
+    is_unneeded = {
+        **dict.fromkeys(MASK_COLUMNS, not (kinds or {*asked} & {*MASK_COLUMNS})),
+        "gym_verdict": not (verdicts or "gym_verdict" in asked),
+    }
+    choices = {
+        name: tuple(dict.fromkeys([*found, *([given[FILTER + name]] if name in asked else [])]))
+        for name, found in (("failure_kind", kinds), ("gym_verdict", verdicts))
+    }
+    columns = tuple(
+        replace(column, choices=choices.get(column.name, column.choices))
+        for column in SOURCE.columns
+        if not is_unneeded.get(column.name)
+    )
+    return agents_apart(reader, run, replace(SOURCE, columns=columns), given)
 
 
 ROUTES = [Route("/rollouts", rollouts)]

@@ -18,6 +18,7 @@ SOURCE = Source(
         Column("run_id", "Run", "text"),
         Column("agent_name", "Agent", "text"),
         Column("completion_pct", "Completed", hint="<100"),
+        Column("masked_rollout_count", "Masked", hint=">0"),
         Column("task_count", "Tasks", hint=">10"),
         Column("reward", "Mean reward"),
         Column("pass_rate", "pass@1"),

@@ -37,8 +37,8 @@ EXAMPLES = (
     Example("How did each run do?", "select * from runs order by profiled_at desc"),
     Example(
         "Which tasks are hardest?",
-        "select run_id, task_index, reward_mean, num_rollouts, prompt\n"
-        "from task_profiles\norder by reward_mean, run_id, task_index\nlimit 20",
+        "select run_id, task_index, agent_name, reward_mean, num_rollouts, prompt\n"
+        "from task_profiles\norder by reward_mean, run_id, task_index, agent_name\nlimit 20",
     ),
     Example(
         "Which rollouts are longest?",
@@ -49,6 +49,10 @@ EXAMPLES = (
         "Does the reward depend on the length?",
         "select run_id, agent_name, corr(reward, output_tokens) as correlation\n"
         "from rollout_infos\ngroup by all\norder by all",
+    ),
+    Example(
+        "Which rollouts measure nothing, and why?",
+        "select * from mask_kinds order by rollout_count desc",
     ),
     Example("Which failures are there?", "select * from failures order by attempt_count desc"),
     Example("What is in a table?", "summarize task_profiles"),

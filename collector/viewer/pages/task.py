@@ -34,19 +34,33 @@ from collector.viewer.transcripts.pieces import Cutter, pointed_at
 CARDS = 12
 WORDS_CHARS = 1_500
 
-TASK = "select * from task_profiles where run_id = $run and task_index = $task"
+# a task has a row for each of its agents
+TASK = """
+    select * from task_profiles
+    where run_id = $run and task_index = $task
+    order by agent_name is not distinct from $agent desc, agent_name
+    limit 1
+"""
 BANDS = """
-    select * from task_bands
-    where run_id = $run and task_index = $task{agent}
-    order by agent_name
+    select
+        bands.*, profiles.num_rollouts, profiles.expected_num_rollouts,
+        profiles.missing_num_rollouts, profiles.masked_num_rollouts,
+        profiles.turn_count_mean, profiles.tool_call_count_mean, profiles.latency_ms_mean,
+        profiles.cost_mean
+    from task_bands as bands
+    left join task_profiles as profiles
+        on bands.run_id = profiles.run_id and bands.task_index = profiles.task_index
+        and bands.agent_name = profiles.agent_name
+    where bands.run_id = $run and bands.task_index = $task
+    order by bands.agent_name
 """
 REPEATS = f"""{queries.ROLLOUTS.rstrip()}
-        and health.task_index = $task{{agent}}
-    order by health.rollout_index
+        and infos.task_index = $task{{agent}}
+    order by infos.rollout_index
     limit {{rows}} offset {{first}}
 """
 CHOICE = """
-    select rollout_index, reward from rollout_infos
+    select rollout_index, reward, is_measured is false as is_masked from rollout_infos
     where run_id = $run and task_index = $task{agent}
     order by rollout_index
 """
@@ -67,6 +81,10 @@ class Known:
 
     run: Row
     profile: Row
+    agents: list[str]
+    """All who tried it."""
+    agent: str | None
+    """The one whose attempts are shown; none for all."""
     bands: list[Row]
     bands_query: Query
     repeats: list[Row]
@@ -113,10 +131,9 @@ def task(request: Request) -> Response:
     """Show a task."""
     viewer = viewer_of(request)
     state = kept_state(request.query_params)
-    agent = request.query_params.get("agent") or None
     with viewer.store.reading() as reader:
-        known = _read_known(request, reader, agent, state)
-    index, run_id = known.profile["task_index"], known.run["run_id"]
+        known = _read_known(request, reader, state)
+    index, run_id, agent = known.profile["task_index"], known.run["run_id"], known.agent
     files = Files(viewer, known.run)
     cards = [_card(row, files) for row in known.repeats]
     compared = _compared(request, known, files)
@@ -137,7 +154,7 @@ def task(request: Request) -> Response:
         here=here,
         threshold=known.run["pass_threshold"],
         links=Links(),
-        more=functools.partial(address, "/task/text", run=run_id, task=index),
+        more=functools.partial(address, "/task/text", run=run_id, task=index, agent=agent),
         **_asked_of(known.profile),
         **compared,
     )
@@ -148,28 +165,33 @@ def task_text(request: Request) -> Response:
     index = asked_index(request, "task")
     with viewer_of(request).store.reading() as reader:
         run = asked_run(request, reader)
-        profile = _profile(reader, run, index)
+        agent = request.query_params.get("agent") or None
+        profile = _profile(reader, {"run": run["run_id"], "task": index, "agent": agent})
     return as_text(pointed_at(_sample(profile), request.query_params.get("part", "")))
 
 
-def _read_known(
-    request: Request, reader: Reader, agent: str | None, state: dict[str, str]
-) -> Known:
+def _read_known(request: Request, reader: Reader, state: dict[str, str]) -> Known:
     run = asked_run(request, reader)
-    index = asked_index(request, "task")
-    values = {"run": run["run_id"], "task": index, "agent": agent}
-    own = " and agent_name = $agent" if agent else ""
-    bands = Query(BANDS.format(agent=own), values)
-    choices = reader.rows(Query(CHOICE.format(agent=own), values))
+    asked = request.query_params.get("agent") or None
+    values = {"run": run["run_id"], "task": asked_index(request, "task"), "agent": asked}
+    bands_query = Query(BANDS, values)
+    bands = reader.rows(bands_query)
+    agents = [row["agent_name"] for row in bands]
+    agent = asked if asked in agents else None
+    choices = reader.rows(
+        Query(CHOICE.format(agent=" and agent_name = $agent" if agent else ""), values)
+    )
     number = _asked_page(request, len(choices))
-    mine = " and health.agent_name = $agent" if agent else ""
     window = {"rows": CARDS, "first": (number - 1) * CARDS}
+    mine = " and infos.agent_name = $agent" if agent else ""
     repeats = Query(REPEATS.format(agent=mine, **window), values)
     return Known(
         run=run,
-        profile=_profile(reader, run, index),
-        bands=reader.rows(bands),
-        bands_query=bands,
+        profile=_profile(reader, values),
+        agents=agents,
+        agent=agent,
+        bands=[row for row in bands if agent in (None, row["agent_name"])],
+        bands_query=bands_query,
         repeats=reader.rows(repeats),
         repeats_query=repeats,
         choices=choices,
@@ -178,10 +200,10 @@ def _read_known(
     )
 
 
-def _profile(reader: Reader, run: Row, index: int) -> Row:
-    found = reader.row(Query(TASK, {"run": run["run_id"], "task": index}))
+def _profile(reader: Reader, values: Row) -> Row:
+    found = reader.row(Query(TASK, values))
     if found is None:
-        raise HTTPException(404, f"There is no task {index} in {run['run_id']}.")
+        raise HTTPException(404, f"There is no task {values['task']} in {values['run']}.")
     return found
 
 

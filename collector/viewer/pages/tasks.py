@@ -34,12 +34,13 @@ SOURCE = Source(
         Column("output_tokens_mean", "Output tokens", hint=">1000"),
         Column("total_tokens_mean", "All tokens", hint=">1000"),
         Column("missing_num_rollouts", "Missing", hint=">0"),
+        Column("masked_num_rollouts", "Masked", hint=">0"),
     ),
     rows=queries.TASKS,
     key="task_index, agent_name",
     search="prompt",
     marts=("task_bands", "task_profiles"),
-    texts=Texts(queries.PROMPTS, "task_index", ("prompt",)),
+    texts=(Texts(queries.PROMPTS, "task_index, agent_name", ("prompt",)),),
 )
 
 
