@@ -15,6 +15,7 @@ from collector.overrides import Override
 
 if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
+    from collector.profiling.statistics import PriceList
     from collector.uploading.content import Upload
 
 OVERRIDES = {
@@ -149,7 +150,7 @@ def profile(
         zeros=Zeros(counted, count_missing_rollouts_as_zero)
         if counted or count_missing_rollouts_as_zero
         else None,
-        prices=_prices(prices) if prices else (),
+        prices=_prices(prices) if prices else None,
     )
     trackers = ready_trackers(upload)
     settings = Settings(
@@ -167,7 +168,7 @@ def profile(
     _tell(outcome, trackers, as_json=json)
 
 
-def _prices(path: Path) -> tuple[dict[str, str | float], ...]:
+def _prices(path: Path) -> PriceList:
     from collector.profiling.prices import read_prices
 
     return read_prices(path)

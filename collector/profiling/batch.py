@@ -29,7 +29,8 @@ RUN = (
     "struct(run_id varchar, rollouts_path varchar, inputs_path varchar, failures_path varchar,"
     " rollouts_file varchar, inputs_file varchar, failures_file varchar,"
     " torn_rollouts_count bigint, torn_failures_count bigint, verdicts_file varchar,"
-    " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean)"
+    " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean,"
+    " prices_path varchar)"
 )
 KEEP = {
     "rollouts": lines.rollout_row,
@@ -160,6 +161,7 @@ class Batch:
                 "is_partial_allowed": self.is_partial_allowed,
                 "zero_classes": list(zeros.failure_classes),
                 "is_missing_zero": zeros.is_missing_zero,
+                "prices_path": self.statistics.prices.path if self.statistics.prices else None,
             }
             for source in self.sources
             for zeros in (self.statistics.zeros_of(source.run),)

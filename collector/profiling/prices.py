@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from collector.errors import FileError, UsageError
+from collector.profiling.statistics import PriceList
 
 
 class Price(BaseModel):
@@ -25,7 +26,7 @@ class Price(BaseModel):
         return {"model": model, "input": self.input, "cached_input": cached, "output": self.output}
 
 
-def read_prices(path: Path) -> tuple[dict[str, str | float], ...]:
+def read_prices(path: Path) -> PriceList:
     """Read a YAML file with the prices of models, or say what is wrong with it."""
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -43,4 +44,5 @@ def read_prices(path: Path) -> tuple[dict[str, str | float], ...]:
             "  write one entry per model: my-model: {input: 0.5, output: 1.5, cached_input: 0.1},"
             " in money per million tokens"
         ) from error
-    return tuple(price.row(model) for model, price in prices.items())
+    rows = tuple(price.row(model) for model, price in prices.items())
+    return PriceList(str(path.absolute()), rows)

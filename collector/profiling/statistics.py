@@ -16,6 +16,14 @@ PRICE = "struct(model varchar, input double, cached_input double, output double)
 
 
 @dataclass(frozen=True)
+class PriceList:
+    """What tokens cost by model, as the models read it, and the file that says so."""
+
+    path: str
+    rows: tuple[dict[str, str | float], ...]
+
+
+@dataclass(frozen=True)
 class Zeros:
     """Which rollouts without a result count as a reward of 0, beside the plain figure."""
 
@@ -32,7 +40,7 @@ class Statistics:
     slice_by: tuple[str, ...] = ()
     zeros: Zeros | None = None
     """How failures count; what the run was collected with if this is not given."""
-    prices: tuple[dict[str, str | float], ...] = ()
+    prices: PriceList | None = None
 
     def check(self) -> None:
         """Refuse settings that no run can have."""
@@ -50,7 +58,7 @@ class Statistics:
             "spotter_pass_threshold": ("double", float(self.pass_threshold)),
             "spotter_answer_field": ("varchar", self.answer_field or ANSWER_FIELD),
             "spotter_slice_by": ("varchar[]", list(dict.fromkeys(self.slice_by))),
-            "spotter_prices": (f"{PRICE}[]", list(self.prices)),
+            "spotter_prices": (f"{PRICE}[]", list(self.prices.rows) if self.prices else []),
         }
 
     def zeros_of(self, run: Run) -> Zeros:

@@ -19,6 +19,7 @@ runs as (
         is_partial_allowed,
         zero_classes,
         is_missing_zero,
+        prices_path,
         {{ setting('pass_threshold') }} as pass_threshold,
         {{ setting('answer_field') }} as answer_field,
         {{ setting('slice_by') }} as slice_by,

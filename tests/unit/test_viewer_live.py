@@ -127,3 +127,15 @@ def test_a_run_is_profiled_again_as_it_was(run: dict[str, Any]) -> None:
 def test_settings_that_nobody_named_are_not_named_again(run: dict[str, Any]) -> None:
     usual = {"pass_threshold": 1.0, "answer_field": "extracted_answer", "slice_by": ""}
     assert profile_flags({**run, **usual})[5:] == []
+
+
+def test_a_run_is_profiled_again_with_its_prices_and_zeros(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yml"
+    run = {
+        **{"rollouts_path": "r.jsonl", "inputs_path": "i.jsonl", "run_id": "r"},
+        **{"zero_failure_classes": "a, b", "is_missing_zero": True, "prices_path": str(prices)},
+    }
+    zeros = ["--count-failure-classes-as-zero", "a", "--count-failure-classes-as-zero", "b"]
+    assert profile_flags(run)[5:] == [*zeros, "--count-missing-rollouts-as-zero"]
+    prices.touch()
+    assert profile_flags(run)[-2:] == ["--prices", str(prices)]

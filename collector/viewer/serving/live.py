@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,7 +158,20 @@ def profile_flags(run: Row) -> list[str]:
         *(("--pass-threshold", repr(known.pass_threshold)) if known.pass_threshold != 1 else ()),
         *(("--answer-field", known.answer_field) if known.answer_field else ()),
         *(word for name in known.slice_by for word in ("--slice-by", name)),
+        *_money_and_zeros(run),
     ]
+
+
+def _money_and_zeros(run: Row) -> Iterator[str]:
+    """Return the flags for prices and for what counts as 0; a price file may be gone by now."""
+    classes = run.get("zero_failure_classes")
+    for name in classes.split(", ") if classes else ():
+        yield from ("--count-failure-classes-as-zero", name)
+    if run.get("is_missing_zero"):
+        yield "--count-missing-rollouts-as-zero"
+    prices = run.get("prices_path")
+    if prices and Path(prices).is_file():
+        yield from ("--prices", prices)
 
 
 def _changed_at(path: Path) -> float | None:

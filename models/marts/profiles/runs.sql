@@ -52,6 +52,9 @@ described as (
         runs.pass_threshold,
         runs.answer_field,
         {{ list_text('runs.slice_by') }} as slice_by,
+        {{ list_text('runs.zero_classes') }} as zero_failure_classes,
+        runs.is_missing_zero,
+        runs.prices_path,
         coalesce(tasks.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(tasks.completed_rollout_count, 0) as completed_rollout_count,
         coalesce(tasks.expected_rollout_count - tasks.completed_rollout_count, 0)
