@@ -139,3 +139,9 @@ def test_a_run_is_profiled_again_with_its_prices_and_zeros(tmp_path: Path) -> No
     assert profile_flags(run)[5:] == [*zeros, "--count-missing-rollouts-as-zero"]
     prices.touch()
     assert profile_flags(run)[-2:] == ["--prices", str(prices)]
+
+
+def test_a_collection_that_ended_without_all_rollouts_is_not_running(run: dict[str, Any]) -> None:
+    record = {"sessions": [{"status": "incomplete"}]}
+    Path(run["rollouts_path"]).with_name("run_run.json").write_text(json.dumps(record))
+    assert not look(run).is_running

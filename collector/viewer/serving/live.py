@@ -126,7 +126,7 @@ def look_at_sources(
     inputs = Path(run["inputs_path"])
     times = [_changed_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
     latest = max((time for time in times if time is not None), default=0.0)
-    quiet = RECORDED_QUIET_SECONDS if _is_recorded_as_running(rollouts) else QUIET_SECONDS
+    quiet = _quiet_seconds(rollouts)
     is_changed = utc(latest) > run["profiled_at"]
     return Sources(
         is_missing=times[0] is None,
@@ -182,15 +182,16 @@ def _changed_at(path: Path) -> float | None:
         return None
 
 
-def _is_recorded_as_running(rollouts: Path) -> bool:
+def _quiet_seconds(rollouts: Path) -> float:
+    """Return how long files may stay as they are while a collection goes on; 0 if it has ended."""
     path = beside(rollouts, RECORD_SUFFIX)
     try:
         if not path.is_file():  # a pipe would be waited for
-            return False
-        record = orjson.loads(path.read_bytes())
-        return bool(record["sessions"][-1]["status"] == "running")
+            return QUIET_SECONDS
+        status = orjson.loads(path.read_bytes())["sessions"][-1]["status"]
     except (OSError, ValueError, LookupError, TypeError):
-        return False
+        return QUIET_SECONDS
+    return RECORDED_QUIET_SECONDS if status == "running" else 0.0
 
 
 def as_text(moment: datetime) -> str:
