@@ -178,7 +178,7 @@ class Dispatcher:
                 ServerError(
                     f"agent {agent} cannot be reached at {shown(self._urls[agent])}:"
                     f" {self._judge.redactor.text(str(error))}"
-                    + (f"\n  it was waited for {patience:g} s" if watch.was_seen else "")
+                    + (f"\n  gave up after {patience:g} s" if watch.was_seen else "")
                 )
             )
         return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, pause(refusals)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 from datetime import UTC, datetime
@@ -172,7 +173,7 @@ def differences(old: Record, settings: CollectSettings) -> list[str]:
     new = recorded(settings)
     same = ("agent_name", "agent_map") if _agent_map(old.settings) == _agent_map(new) else ()
     found = [
-        f"{name}: it was {getattr(old.settings, name)!r}, now {getattr(new, name)!r}"
+        f"{name}: it was {_shown(getattr(old.settings, name))}, now {_shown(getattr(new, name))}"
         for name in FIXED
         if name not in same and getattr(old.settings, name) != getattr(new, name)
     ]
@@ -242,6 +243,11 @@ def _text(path: Path) -> str:
 
 def _content(file: FileRecord | None) -> str | None:
     return file.sha256 if file else None
+
+
+def _shown(value: Any) -> str:
+    """Write a setting as people type it."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _named(file: FileRecord | None) -> str:

@@ -91,7 +91,8 @@ def _counts(result: Collected) -> Iterator[str]:
         total = result.failures.total()
         yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
     if result.unkept_count:
-        yield f"             {result.unkept_count:,} rollouts were not kept, as their agents asked"
+        unkept = counted_noun(result.unkept_count, "rollout")
+        yield f"             {unkept} not kept, as their agents asked"
     if masked := _masked(result.tallies):
         noun = counted_noun(masked.total(), "rollout")
         yield f"Masked       {noun}, left out of every statistic: {counted(masked)}"

@@ -207,3 +207,15 @@ class CollectSettings(Connection, Counting, RowSettings):
     resume_from_cache: StrictBool = False
     overwrite: StrictBool = False
     disable_aggregation: StrictBool = False
+
+    @model_validator(mode="after")
+    def _refuse_lost_time(self) -> Self:
+        budget, margin = self.dispatch_budget_s, self.drain_margin_s
+        if margin is not None and budget is None:
+            raise ValueError("drain_margin_s needs dispatch_budget_s, of which it is the last part")
+        if margin is not None and budget is not None and margin >= budget:
+            raise ValueError(
+                f"drain_margin_s={margin:g} leaves no time to start a rollout within"
+                f" dispatch_budget_s={budget:g}: give a larger budget or a smaller margin"
+            )
+        return self

@@ -191,7 +191,7 @@ def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
         return ServerError(
-            f"{result.missing_count:,} of {counted_noun(result.expected_count, 'rollout')} are"
-            f" missing{reason}"
+            f"{counted_noun(result.missing_count, 'rollout')} of {result.expected_count:,} missing"
+            f"{reason}"
         )
     return None

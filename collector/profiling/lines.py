@@ -120,13 +120,15 @@ def rollout_row(row: Row) -> Row:
     if isinstance(response, dict):
         kept["response"] = {
             name: _finite(response[name])
-            for name in ("status", "incomplete_details", "output")
+            for name in ("model", "status", "incomplete_details", "output")
             if name in response
         }
         usage = response.get("usage")
         if isinstance(usage, dict):
-            numbers = {name: value for name, value in usage.items() if _is_number(value)}
-            kept["response"]["usage"] = numbers
+            kept["response"]["usage"] = {
+                name: value if isinstance(value, float) else _finite(value)
+                for name, value in usage.items()
+            }
     return kept
 
 
@@ -136,8 +138,12 @@ def input_row(row: Row) -> Row:
 
 
 def failure_row(row: Row) -> Row:
-    """Keep the scalar fields of a failed attempt."""
-    return {name: value for name, value in row.items() if not isinstance(value, (dict, list))}
+    """Keep the scalar fields of a failed attempt, and who made it."""
+    return {
+        name: value
+        for name, value in row.items()
+        if name == "agent_ref" or not isinstance(value, (dict, list))
+    }
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
@@ -172,10 +178,6 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
         if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
             raise _UnusableError(f"no {name}" if name not in row else f"{name} is not an integer")
     return row
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float))
 
 
 def _finite(value: Any) -> Any:

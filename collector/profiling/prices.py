@@ -10,39 +10,53 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from collector.errors import FileError, UsageError
 from collector.profiling.statistics import PriceList
 
+HINT = (
+    "  write one entry per model: my-model: {input: 0.5, output: 1.5, cached_input: 0.1},"
+    " in money per million tokens"
+)
+REASONS = {
+    "missing": "is missing",
+    "extra_forbidden": "is unknown",
+    "float_type": "is not a number",
+    "finite_number": "is not finite",
+    "greater_than_equal": "is negative",
+    "string_type": "is not the name of a model: put it in quotes",
+}
+
 
 class Price(BaseModel):
     """What a model costs, per million tokens."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     input: float = Field(ge=0, allow_inf_nan=False)
     output: float = Field(ge=0, allow_inf_nan=False)
     cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
-    def row(self, model: str) -> dict[str, str | float]:
+    def row(self, model: str) -> tuple[str, float, float, float]:
         """Return the price as the models read it; cached tokens cost as others by default."""
         cached = self.input if self.cached_input is None else self.cached_input
-        return {"model": model, "input": self.input, "cached_input": cached, "output": self.output}
+        return model, self.input, cached, self.output
 
 
 def read_prices(path: Path) -> PriceList:
     """Read a YAML file with the prices of models, or say what is wrong with it."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise FileError(f"the prices at {path} are not a file")
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot read the prices at {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"{path} is not a YAML file: {error}") from error
+    if not isinstance(given, dict) or not given:
+        raise UsageError(f"{path} names no model\n{HINT}")
     try:
-        prices = TypeAdapter(dict[str, Price]).validate_python(given or {})
+        prices = TypeAdapter(dict[str, Price]).validate_python(given)
     except ValidationError as error:
-        found = error.errors()[0]
-        where = ".".join(map(str, found["loc"])) or "the file"
-        raise UsageError(
-            f"{path}: {where}: {found['msg']}\n"
-            "  write one entry per model: my-model: {input: 0.5, output: 1.5, cached_input: 0.1},"
-            " in money per million tokens"
-        ) from error
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        reason = REASONS.get(first["type"], "is not a price")
+        raise UsageError(f"{path}: {where} {reason}\n{HINT}") from error
     rows = tuple(price.row(model) for model, price in prices.items())
     return PriceList(str(path.absolute()), rows)

@@ -48,8 +48,11 @@ class Outcome:
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
     headlines: dict[str, Headlines]
-    outdated_run_count: int = 0
-    """Runs of the warehouse that an earlier version profiled, by other rules."""
+    outdated: list[str] = field(default_factory=list)
+    """Rollouts files of runs in the warehouse that an earlier version profiled, by other rules."""
+    statistics: Statistics = field(default_factory=Statistics)
+    unpriced: list[Row] = field(default_factory=list)
+    """Measured rollouts without a cost, counted by run and model, if prices were given."""
     is_published: bool = True
 
 
@@ -161,9 +164,10 @@ def _outcome(
         " where list_contains(?, run_id) order by run_id, agent_name, metric",
         ids,
     )
-    (outdated,) = connection.execute(
-        f"select count(*) from {WAREHOUSE}.main.runs where measured_rollout_count is null"
-    ).fetchone() or (0,)
+    outdated = connection.execute(
+        f"select rollouts_path from {WAREHOUSE}.main.runs where measured_rollout_count is null"
+        " order by rollouts_path"
+    ).fetchall()
     return Outcome(
         warehouse=settings.warehouse,
         is_new_warehouse=is_new,
@@ -171,8 +175,23 @@ def _outcome(
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
-        outdated_run_count=outdated,
+        outdated=[path for (path,) in outdated],
+        statistics=settings.statistics,
+        unpriced=_unpriced(connection, ids) if settings.statistics.prices else [],
         is_published=settings.is_published,
+    )
+
+
+def _unpriced(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> list[Row]:
+    return fetch_rows(
+        connection,
+        f"""
+        select run_id, model_name, count(*) as rollout_count
+        from {WAREHOUSE}.main.rollout_infos
+        where list_contains(?, run_id) and is_measured and cost is null
+        group by all order by run_id, rollout_count desc, model_name
+        """,
+        run_ids,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from collector.artifacts import Run
 from collector.profiling import headlines
 from collector.profiling.profile import BrokenRunsError, Outcome
-from collector.terminal import counted_noun, label, printable
+from collector.terminal import counted_noun, label, printable, printable_lines
 
 Row = dict[str, Any]
 COUNTS = (
@@ -92,11 +92,40 @@ def warnings(outcome: Outcome) -> Iterator[str]:
         if counts["skipped_value_count"]:
             skipped = counted_noun(counts["skipped_value_count"], "value")
             yield f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"
-    if outcome.outdated_run_count:
-        older = counted_noun(outcome.outdated_run_count, "other run")
+        yield from _price_warnings(run, outcome)
+        yield from _zero_warnings(run, outcome)
+    if outcome.outdated:
+        older = counted_noun(len(outcome.outdated), "run")
+        shown = "".join(f"\n  spotter profile {shlex.quote(path)}" for path in outcome.outdated[:5])
         yield (
-            f"{older} of this warehouse were profiled by an earlier version of Spotter, which"
-            " counted masked rollouts too. Profile them again before you compare"
+            "an earlier version of Spotter, which counted masked rollouts too, profiled"
+            f" {older} of this warehouse. Profile again before you compare:{printable_lines(shown)}"
+        )
+
+
+def _price_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
+    """Say which rollouts have no cost although prices were given."""
+    rows = [row for row in outcome.unpriced if row["run_id"] == run.run_id]
+    if rows:
+        count = sum(row["rollout_count"] for row in rows)
+        models = ", ".join(label(row["model_name"] or "(none)", 40) for row in rows[:5])
+        yield (
+            f"{label(run.run_id)}: {counted_noun(count, 'rollout')} without a cost, of the models"
+            f" {models}: the price file does not name them, or they report no tokens"
+        )
+
+
+def _zero_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
+    """Say that failure classes count as 0 which no missing rollout has: perhaps misspelt."""
+    found = outcome.headlines[run.run_id]
+    zeros = outcome.statistics.zeros
+    counted = any(row["zero_rollout_count"] for row in found.reliability)
+    if zeros and zeros.failure_classes and not counted:
+        named = ", ".join(label(one, 40) for one in zeros.failure_classes)
+        classes = sorted({label(row["failure_class"], 30) for row in found.failures})
+        yield (
+            f"{label(run.run_id)}: no missing rollout ended with the failure class {named};"
+            f" the classes of its failures are: {', '.join(classes[:10]) or 'none'}"
         )
 
 

@@ -12,6 +12,7 @@ from collector.artifacts import RECORD_SUFFIX, Run, beside
 from collector.errors import UsageError
 
 ANSWER_FIELD = "extracted_answer"
+PRICE_FIELDS = ("model", "input", "cached_input", "output")
 PRICE = "struct(model varchar, input double, cached_input double, output double)"
 
 
@@ -20,7 +21,8 @@ class PriceList:
     """What tokens cost by model, as the models read it, and the file that says so."""
 
     path: str
-    rows: tuple[dict[str, str | float], ...]
+    rows: tuple[tuple[str, float, float, float], ...]
+    """Model, price of input, of cached input and of output, per million tokens."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class Statistics:
         for name in self.slice_by:
             if name in ("", "all"):
                 raise UsageError(f"--slice-by {name!r}: name a field of the inputs or rollouts")
+        if self.zeros and "" in self.zeros.failure_classes:
+            raise UsageError("--count-failure-classes-as-zero '': name a failure class")
         if self.answer_field == "":
             raise UsageError("--answer-field '': name a field of the rollouts")
 
@@ -58,7 +62,12 @@ class Statistics:
             "spotter_pass_threshold": ("double", float(self.pass_threshold)),
             "spotter_answer_field": ("varchar", self.answer_field or ANSWER_FIELD),
             "spotter_slice_by": ("varchar[]", list(dict.fromkeys(self.slice_by))),
-            "spotter_prices": (f"{PRICE}[]", list(self.prices.rows) if self.prices else []),
+            "spotter_prices": (
+                f"{PRICE}[]",
+                [dict(zip(PRICE_FIELDS, row, strict=True)) for row in self.prices.rows]
+                if self.prices
+                else [],
+            ),
         }
 
     def zeros_of(self, run: Run) -> Zeros:

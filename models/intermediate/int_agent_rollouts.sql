@@ -1,6 +1,7 @@
 with
 
--- what the settings count as a reward of 0: a failure by its last class, or no trace
+-- What the settings count as a reward of 0: a failure by its last class, or no trace. A
+-- failure that was given a reward counts with that, as in NeMo Gym.
 expected as (
     select
         rollouts.*,
@@ -8,6 +9,9 @@ expected as (
         and case
             when rollouts.last_failure_class is null then runs.is_missing_zero
             else list_contains(runs.zero_classes, rollouts.last_failure_class)
+                or coalesce(
+                    list_contains(runs.zero_classes, rollouts.last_given_class), false
+                )
         end as is_zero
     from {{ ref('int_expected_rollouts') }} as rollouts
     inner join {{ ref('stg_runs') }} as runs on rollouts.run_id = runs.run_id
@@ -28,6 +32,10 @@ rollouts as (
         count(case when is_measured and failed_attempt_count > 0 then 1 end)
             as recovered_rollout_count,
         count(case when is_zero then 1 end) as zero_rollout_count,
+        sum(
+            case when is_zero then last_failure_reward end
+            order by task_index, rollout_index
+        ) as zero_reward_sum,
         count(case when not is_completed and failed_attempt_count > 0 then 1 end)
             as lost_rollout_count
     from expected
@@ -56,6 +64,7 @@ agents as (
         coalesce(rollouts.masked_rollout_count, 0) as masked_rollout_count,
         coalesce(rollouts.unscored_rollout_count, 0) as unscored_rollout_count,
         coalesce(rollouts.zero_rollout_count, 0) as zero_rollout_count,
+        coalesce(rollouts.zero_reward_sum, 0.0) as zero_reward_sum,
         coalesce(rollouts.clean_rollout_count, 0) as clean_rollout_count,
         coalesce(rollouts.recovered_rollout_count, 0) as recovered_rollout_count,
         coalesce(rollouts.lost_rollout_count, 0) as lost_rollout_count,

@@ -29,7 +29,9 @@ failures as (
         task_index,
         rollout_index,
         count(*) as failed_attempt_count,
-        max_by(failure_class, attempt) as last_failure_class
+        max_by(failure_class, attempt) as last_failure_class,
+        max_by(given_class, attempt) as last_given_class,
+        max_by(reward, attempt) as last_failure_reward
     from {{ ref('stg_failures') }}
     where is_readable
     group by
@@ -48,7 +50,9 @@ expected as (
         keyed.is_measured,
         keyed.is_scored,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
-        failures.last_failure_class
+        failures.last_failure_class,
+        failures.last_given_class,
+        failures.last_failure_reward
     from keyed
     inner join task_agents
         on {{ same_key('keyed', 'task_agents', ['run_id', 'task_index']) }}

@@ -38,10 +38,10 @@ matched as (
         rollouts.turn_count,
         rollouts.tool_call_count,
         rollouts.latency_ms,
-        {{ rollout_cost(
+        {{ finite(rollout_cost(
             'rollouts.input_tokens', 'rollouts.cached_tokens', 'rollouts.output_tokens',
             'prices.input', 'prices.cached_input', 'prices.output'
-        ) }} as cost,
+        )) }} as cost,
         rollouts.metrics,
         rollouts.info,
         rollouts.has_usage,

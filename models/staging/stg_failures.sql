@@ -18,7 +18,8 @@ lines as (
         {{ json_integer(map_field('lines.fields', '_ng_failure_status')) }}
             as status,
         {{ map_field('lines.fields', '_ng_failure_terminal') }} as is_terminal,
-        {{ json_integer(map_field('lines.fields', '_ng_attempt_index')) }} as attempt
+        {{ json_integer(map_field('lines.fields', '_ng_attempt_index')) }} as attempt,
+        {{ map_field('lines.fields', 'reward') }} as reward
     from {{ read_rows('failures') }} as lines
     inner join runs on lines.file_path = runs.failures_file
 ),
@@ -40,7 +41,9 @@ failures as (
             else 'agent_run_error'
         end as failure_class,
         coalesce({{ entry_number('is_terminal') }} = 1, false) as is_terminal,
+        given_class,
         coalesce(attempt, 0) as attempt,
+        {{ finite(entry_number('reward')) }} as reward,
         task_index is not null and rollout_index is not null as is_readable
     from lines
 )

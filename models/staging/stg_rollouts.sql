@@ -71,7 +71,7 @@ typed as (
         agent_name,
         server_name,
         not is_masked as is_measured,
-        nullif(failure_kind, '') as failure_kind,
+        substr(nullif(failure_kind, ''), 1, 100) as failure_kind,
         substr(nullif(failure_reason, ''), 1, 500) as failure_reason,
         parts.model as model_name,
         -- what a masked rollout was given for a reward measures nothing
@@ -81,12 +81,11 @@ typed as (
         {{ metric_value('metrics', 'output_tokens') }} as output_tokens,
         {{ metric_value('metrics', 'total_tokens') }} as total_tokens,
         -- perf and details are in the order of their paths, above
-        {{ finite('coalesce(perf[4], details[1])') }} as cached_tokens,
-        {{ finite('coalesce(perf[5], details[2])') }} as reasoning_tokens,
-        {{ finite('coalesce(perf[1], ' ~ counted_turns('parts') ~ ')') }} as turn_count,
-        {{ finite('coalesce(perf[2], ' ~ counted_tool_calls('parts') ~ ')') }}
-            as tool_call_count,
-        {{ finite('perf[3]') }} as latency_ms,
+        coalesce(perf[4], details[1]) as cached_tokens,
+        coalesce(perf[5], details[2]) as reasoning_tokens,
+        coalesce(perf[1], {{ counted_turns('parts') }}) as turn_count,
+        coalesce(perf[2], {{ counted_tool_calls('parts') }}) as tool_call_count,
+        perf[3] as latency_ms,
         metrics,
         {{ rollout_info(
             'task_index', 'rollout_index', 'has_reward', 'reward_literal', 'own_fields',

@@ -157,7 +157,7 @@ def test_a_failure_is_kept_and_the_run_goes_on(
     tasks = write_tasks(workspace, [{"script": script}, {}, {}])
     done = collect(start_gym(), tasks, "--max-attempts=2", "--request-timeout=1")
     assert done.returncode == 3
-    assert "1 of 3 rollouts are missing; the last failure was" in done.stderr
+    assert "1 rollout of 3 missing; the last failure was" in done.stderr
     assert sorted(keys_of(rows_of(run.rollouts))) == [(1, 0), (2, 0)]
     failures = rows_of(run.failures)
     assert [row["_ng_failure_class"] for row in failures] == [kind] * attempts

@@ -65,7 +65,7 @@ def test_what_failed_for_good_is_not_excused_by_the_time(
     flags = ("-p", "1", "--dispatch-budget-s=0.9", "--drain-margin-s=0")
     done = collect(start_gym(), write_tasks(workspace, rows), *flags)
     assert done.returncode == 3
-    assert "2 of 3 rollouts are missing" in done.stderr
+    assert "2 rollouts of 3 missing" in done.stderr
 
 
 def test_the_longest_are_resumed_first(start_gym: GymFactory, workspace: Path) -> None:

@@ -25,6 +25,7 @@ ANSWERS: tuple[Any, ...] = (
     None,
     7,
     8,
+    9,
 )
 RESPONSES = (
     response(says("same"), id="1"),
@@ -37,6 +38,15 @@ RESPONSES = (
     response(calls('{"x": 1.0}'), calls("{}", status="incomplete")),
     response(logged("a", logprob=-0.10)),
     response(logged("a", logprob=-0.1)),
+    response(
+        says("metered"),
+        model="m",
+        usage={
+            "output_tokens": 3,
+            "seconds": "hidden",
+            "output_tokens_details": {"reasoning_tokens": 2},
+        },
+    ),
     response(says("unmetered"), usage=None),
     response(says(" \n"), usage={"output_tokens": 2.50, "seconds": 1e2}),
     {"response": None},
@@ -48,7 +58,7 @@ UNREADABLE = {
 }
 FILES = ("rollouts", "inputs", "failures")
 CASES = [f"{file}_with_{how}" for how in (*UNREADABLE, "byte_order_mark") for file in FILES]
-SAME = [mart for mart in MARTS if mart not in ("runs", "rollout_infos")]
+SAME = [mart for mart in MARTS if mart != "runs"]
 
 
 def rollouts() -> list[Row]:
@@ -62,7 +72,8 @@ def rollouts() -> list[Row]:
             key(2, index, reward=reward, extracted_answer=answer, **said),
         ]
         rows[-1]["agent_ref"] = {"name": "агент"}
-    return rows
+    masked = {"mask_sample": True, "failure_kind": "judge_failed", "failure_reason": "é"}
+    return [*rows, key(3, 0, reward=1, seconds=4, **masked)]
 
 
 def noted(row: Row) -> bytes:
@@ -129,4 +140,4 @@ def test_the_clean_run_has_something_of_everything(batch: Profiled) -> None:
     health = batch.table("from rollout_health where starts_with(run_id, 'clean-')")
     for flag in (name for name in health[0] if name.startswith("is_")):
         assert {row[flag] for row in health} == {True, False}, flag
-    assert len({row["answer"] for row in health}) == 13
+    assert len({row["answer"] for row in health}) == 14

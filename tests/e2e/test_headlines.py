@@ -88,7 +88,7 @@ PARTIAL = [
     told(3, 2, "agent_a", 0, extracted_answer="2"),
 ]
 SOUND = {4: [1.0] * 16, 5: [1.0, 0.0, 1.0, 0.0], 6: [0.0] * 16}
-FAILED = [(3, 1, "timeout"), (3, 1, "timeout"), (0, 0, "http_5xx")]
+FAILED = [(3, 1, "transport_timeout"), (3, 1, "transport_timeout"), (0, 0, "judge_failed")]
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +161,7 @@ def test_the_mean_reward_is_shown_by_slice(category: str, value: float, mixed: P
 
 def test_failures_are_shown_by_class(mixed: Printed) -> None:
     assert "10 of 12 rollouts" in mixed.line("agent_a", "clean")
-    assert "timeout 2, http_5xx 1" in mixed.line("agent_a", "clean")
+    assert "transport_timeout 2, judge_failed 1" in mixed.line("agent_a", "clean")
     assert "failed" not in mixed.line("agent_b", "clean")
 
 

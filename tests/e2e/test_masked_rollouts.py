@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
+from collector.viewer.serving.opening import Listener, make_viewer, open_given
 from tests.support import (
     Profiled,
     Row,
@@ -99,17 +102,29 @@ def test_scripts_get_the_same(workspace: Path) -> None:
 
 
 def test_runs_of_an_earlier_version_are_told(workspace: Path) -> None:
-    import duckdb
-
     first = profiled(write_masked(workspace / "one"), "--warehouse", str(workspace / "w.duckdb"))
     with duckdb.connect(str(workspace / "w.duckdb")) as connection:
         # what an earlier version left: a run without the column
         connection.execute("alter table runs drop column measured_rollout_count")
     second = write_masked(workspace / "two")
     result = run_profile(second.rollouts, "-w", workspace / "w.duckdb", cwd=workspace)
-    assert "1 other run of this warehouse" in result.stderr
+    assert "profiled 1 run of this warehouse" in result.stderr
+    assert f"spotter profile {first.rollouts}" in result.stderr
     again = run_profile(first.rollouts, "-w", workspace / "w.duckdb", cwd=workspace)
     assert "earlier version" not in again.stderr
+
+
+def test_the_viewer_brings_a_run_of_an_earlier_version_up_to_date(workspace: Path) -> None:
+    run = profiled(write_masked(workspace))
+    with duckdb.connect(str(run.warehouse)) as connection:
+        connection.execute("alter table runs drop column measured_rollout_count")
+        connection.execute("alter table rollout_infos drop column is_measured")
+    listener = Listener(progress=lambda *_: None, say=lambda _: None)
+    opened = open_given(run.rollouts, run.warehouse, is_named=False, listener=listener)
+    viewer = make_viewer(opened.warehouse, say=lambda _: None)
+    with contextlib.closing(viewer.store) as store, store.reading():
+        pass  # it refuses a warehouse that lacks columns
+    assert run.query("select measured_rollout_count from runs") == [(7,)]
 
 
 def test_failures_count_as_zero_beside_the_plain_mean(workspace: Path) -> None:
@@ -125,6 +140,34 @@ def test_failures_count_as_zero_beside_the_plain_mean(workspace: Path) -> None:
     assert "the mean is 0.6667 with 1 missing rollout counted as 0, 1.0000 without" in result.stdout
     zeros = "select reward_mean, zero_rollout_count, reward_mean_with_zeros from agent_reliability"
     assert run.query(zeros) == [(1.0, 1, pytest.approx(2 / 3))]
+
+
+def test_a_failure_with_a_reward_counts_with_it_and_old_names_are_understood(
+    workspace: Path,
+) -> None:
+    rows = [key(0, index, reward=1) for index in range(4)]
+    run = write_run(workspace, rows[:2], inputs=inputs_of(rows))
+    write_lines(
+        run.failures,
+        [
+            key(0, 2, _ng_failure_class="timeout", _ng_attempt_index=1, reward=0.5),
+            key(0, 3, _ng_failure_class="agent_failure", _ng_attempt_index=1),
+        ],
+    )
+    zeros = "select zero_rollout_count, reward_mean_with_zeros from agent_reliability"
+    for name in ("timeout", "transport_timeout"):
+        profiled(run, "--allow-partial", f"--count-failure-classes-as-zero={name}")
+        assert run.query(zeros) == [(1, pytest.approx(2.5 / 3))]
+
+
+def test_a_class_that_no_failure_has_is_told(workspace: Path) -> None:
+    rows = [key(0, index, reward=1) for index in range(2)]
+    run = write_run(workspace, rows[:1], inputs=inputs_of(rows))
+    write_lines(run.failures, [key(0, 1, _ng_failure_class="agent_timeout")])
+    options = ("--allow-partial", "--count-failure-classes-as-zero=agent_timeoot")
+    result = run_profile(run.rollouts, *options, cwd=workspace)
+    assert "failure class agent_timeoot" in result.stderr
+    assert "the classes of its failures are: agent_timeout" in result.stderr
 
 
 def test_zeros_count_as_the_run_was_collected(workspace: Path) -> None:
@@ -167,7 +210,8 @@ def test_a_cost_without_some_of_the_rollouts_is_no_total(workspace: Path) -> Non
     ]
     run = write_run(workspace, rows, inputs=inputs_of(rows))
     Path("prices.yml").write_text("known: {input: 2, output: 4}\n")
-    profiled(run, "--prices", "prices.yml")
+    told = run_profile(run.rollouts, "--prices", "prices.yml", cwd=workspace)
+    assert "1 rollout without a cost, of the models unknown" in told.stderr
     costs = "select priced_rollout_count, cost_mean, cost_total, cost_per_pass from agent_efforts"
     assert run.query(costs) == [(1, 4.0, None, None)]
 
@@ -175,11 +219,16 @@ def test_a_cost_without_some_of_the_rollouts_is_no_total(workspace: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("m: {input: free, output: 1}", "m.input"),
-        ("m: {input: 1}", "m.output"),
-        ("m: {input: 1, output: 1, cache: 1}", "m.cache"),
-        ("m: {input: -1, output: 1}", "m.input"),
-        ("[1]", "the file"),
+        ("m: {input: free, output: 1}", "m.input is not a number"),
+        ("m: {input: true, output: 1}", "m.input is not a number"),
+        ("m: {input: .inf, output: 1}", "m.input is not finite"),
+        ("m: {input: 1}", "m.output is missing"),
+        ("m: {input: 1, output: 1, cache: 1}", "m.cache is unknown"),
+        ("m: {input: -1, output: 1}", "m.input is negative"),
+        ("1: {input: 1, output: 1}", "1 is not the name of a model"),
+        ("m: 1", "m is not a price"),
+        ("[1]", "names no model"),
+        ("", "names no model"),
         ("a: [", "not a YAML file"),
     ],
 )
@@ -190,6 +239,14 @@ def test_bad_prices_are_named(workspace: Path, text: str, said: str) -> None:
     assert result.returncode == 2
     assert said in result.stderr
     assert not run.warehouse.exists()
+
+
+def test_a_cost_beyond_all_numbers_is_none(workspace: Path) -> None:
+    rows = [key(0, 0, reward=1, response=response("known", cached=0))]
+    run = write_run(workspace, rows, inputs=inputs_of(rows))
+    Path("prices.yml").write_text("known: {input: 1.0e+308, output: 1.0e+308}\n")
+    profiled(run, "--prices", "prices.yml")
+    assert run.query("select cost from rollout_infos") == [(None,)]
 
 
 def test_prices_that_are_not_there_are_an_error(workspace: Path) -> None:

@@ -36,12 +36,12 @@ def partial(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
         of("agent_b", 2, 0, reward=0.5),
     ]
     failures = [
-        failure(0, 1, "timeout"),
-        failure(0, 1, "timeout"),
-        failure(0, 1, "http_5xx"),
+        failure(0, 1, "transport_timeout"),
+        failure(0, 1, "transport_timeout"),
+        failure(0, 1, "agent_run_error"),
         failure(0, 2, None),
-        failure(1, 1, "timeout"),
-        failure(1, 1, "http_4xx", is_terminal=True),
+        failure(1, 1, "transport_timeout"),
+        failure(1, 1, "agent_request_failed", is_terminal=True),
     ]
     run = write_run(tmp_path_factory.mktemp("partial"), rollouts, inputs=inputs)
     write_lines(run.failures, failures)
@@ -110,21 +110,21 @@ RELIABILITY: dict[str, Row] = {
     },
 }
 FAILURES: dict[str, Row] = {
-    "timeout": {
+    "transport_timeout": {
         "attempt_count": 3,
         "terminal_attempt_count": 0,
         "rollout_count": 2,
         "recovered_rollout_count": 1,
         "lost_rollout_count": 1,
     },
-    "http_5xx": {
+    "agent_run_error": {
         "attempt_count": 1,
         "terminal_attempt_count": 0,
         "rollout_count": 1,
         "recovered_rollout_count": 1,
         "lost_rollout_count": 0,
     },
-    "http_4xx": {
+    "agent_request_failed": {
         "attempt_count": 1,
         "terminal_attempt_count": 1,
         "rollout_count": 1,

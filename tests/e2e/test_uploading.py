@@ -299,7 +299,7 @@ def test_an_upload_that_fails_loses_nothing(
     assert "2/3 (66.67%)" in done.stdout
     assert "warning: everything is on disk, but not all of it was uploaded: mlflow:" in done.stderr
     assert "spotter profile out.jsonl --allow-partial --upload mlflow\n" in done.stderr
-    assert "error: 1 of 3 rollouts are missing" in done.stderr
+    assert "error: 1 rollout of 3 missing" in done.stderr
     (path,) = re.findall(r"^Upload       wandb: (.*)$", done.stdout, re.MULTILINE)
     found = wandb_run(path)
     assert (found.is_failed, found.settings["status"]) == (True, "incomplete")

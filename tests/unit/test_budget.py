@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from collector.checking import checked
 from collector.collection.budget import Budget
+from collector.collection.settings import CollectSettings
+from collector.errors import UsageError
 
 
 @pytest.fixture
@@ -43,3 +46,16 @@ def test_without_a_margin_it_is_what_three_of_four_rollouts_took(clock: list[flo
 def test_a_budget_of_nothing_is_over_at_once(clock: list[float]) -> None:
     assert clock
     assert Budget(0).is_over()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"drain_margin_s": 1}, "drain_margin_s needs dispatch_budget_s"),
+        ({"dispatch_budget_s": 5, "drain_margin_s": 5}, "leaves no time to start a rollout"),
+    ],
+)
+def test_a_budget_that_lets_nothing_start_is_refused(given: dict[str, float], said: str) -> None:
+    files = {"input_jsonl_fpath": "tasks.jsonl", "output_jsonl_fpath": "run.jsonl"}
+    with pytest.raises(UsageError, match=said):
+        checked(CollectSettings, {**files, **given})

@@ -53,7 +53,7 @@ def test_a_rewritten_rollout_keeps_what_staging_reads(tmp_path: Path) -> None:
         *(0, 1),
         reward=None,
         answer="7",
-        response={"status": "completed", "output": [], "usage": {"t": 1}},
+        response={"status": "completed", "output": [], "usage": {"t": 1, "d": {}}},
     )
 
 

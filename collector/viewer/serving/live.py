@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
-from collector.profiling.statistics import ANSWER_FIELD, Statistics
+from collector.profiling.statistics import ANSWER_FIELD, Statistics, Zeros
 from collector.profiling.warehouse import Row
 from collector.viewer.text import utc
 
@@ -147,7 +147,15 @@ def known_statistics(run: Row) -> Statistics:
         # the usual one was named by nobody, and may be missing
         answer_field=field if field != ANSWER_FIELD else None,
         slice_by=tuple(run["slice_by"].split(", ")) if run.get("slice_by") else (),
+        zeros=_known_zeros(run),
     )
+
+
+def _known_zeros(run: Row) -> Zeros | None:
+    classes = run.get("zero_failure_classes")
+    named = tuple(classes.split(", ")) if classes else ()
+    is_missing_zero = bool(run.get("is_missing_zero"))
+    return Zeros(named, is_missing_zero=is_missing_zero) if named or is_missing_zero else None
 
 
 def profile_flags(run: Row) -> list[str]:
@@ -163,15 +171,14 @@ def profile_flags(run: Row) -> list[str]:
 
 
 def _money_and_zeros(run: Row) -> Iterator[str]:
-    """Return the flags for prices and for what counts as 0; a price file may be gone by now."""
+    """Return the flags for prices and for what counts as 0."""
     classes = run.get("zero_failure_classes")
     for name in classes.split(", ") if classes else ():
         yield from ("--count-failure-classes-as-zero", name)
     if run.get("is_missing_zero"):
         yield "--count-missing-rollouts-as-zero"
-    prices = run.get("prices_path")
-    if prices and Path(prices).is_file():
-        yield from ("--prices", prices)
+    if run.get("prices_path"):
+        yield from ("--prices", run["prices_path"])
 
 
 def _changed_at(path: Path) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,7 +12,8 @@ import duckdb
 
 from collector import artifacts
 from collector.artifacts import Run
-from collector.errors import BusyError, FileError
+from collector.errors import BusyError, FileError, SpotterError
+from collector.profiling.prices import read_prices
 from collector.profiling.profile import Settings, profile
 from collector.profiling.query import open_read_only
 from collector.profiling.statistics import Statistics
@@ -123,7 +124,7 @@ def _bring_up_to_date(rollouts: list[Path], warehouse: Path, listener: Listener)
         run = _planned(path, row, warehouse)
         run_ids.append(run.run_id)
         if row is None or not _is_current(row):
-            stale.setdefault(known_statistics(row) if row else Statistics(), []).append(run)
+            stale.setdefault(_statistics(row, listener), []).append(run)
     for statistics, runs in stale.items():
         for run in runs:
             if run.inputs == derived_inputs(run.rollouts, warehouse):
@@ -133,6 +134,18 @@ def _bring_up_to_date(rollouts: list[Path], warehouse: Path, listener: Listener)
         )
         profile(runs, settings, listener=listener.progress)
     return run_ids
+
+
+def _statistics(row: Row | None, listener: Listener) -> Statistics:
+    """Return how a run was profiled before; without its price file there are no costs."""
+    known = known_statistics(row) if row else Statistics()
+    if not row or not row.get("prices_path"):
+        return known
+    try:
+        return replace(known, prices=read_prices(Path(row["prices_path"])))
+    except SpotterError as error:
+        listener.say(f"{row['run_id']} is profiled without costs: {error}")
+        return known
 
 
 def _known_runs(warehouse: Path, rollouts: list[Path], listener: Listener) -> dict[str, Row]:
@@ -165,7 +178,8 @@ def _planned(rollouts: Path, row: Row | None, warehouse: Path) -> Run:
 
 def _is_current(row: Row) -> bool:
     """Tell whether a run's files are as they were when it was profiled."""
-    if "slice_by" not in row or look_at_sources(row).is_changed:
+    # an earlier version counted otherwise, and its warehouse lacks columns
+    if row.get("measured_rollout_count") is None or look_at_sources(row).is_changed:
         return False
     rollouts = Path(row["rollouts_path"])
     if row["profiled_at"] - utc(rollouts.stat().st_mtime) > RECENT:

@@ -43,7 +43,7 @@ filled as (
 means as (
     select
         *,
-        reward_sum / nullif(reward_count + zero_rollout_count, 0)
+        (reward_sum + zero_reward_sum) / nullif(reward_count + zero_rollout_count, 0)
             as reward_mean_with_zeros,
         reward_sum / divisor as reward_mean_failures_as_zero,
         (reward_sum + unknown_reward_count * assumed_reward_min) / divisor

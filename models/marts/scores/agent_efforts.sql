@@ -22,7 +22,7 @@ summed as (
         avg(turn_count) as turn_count_mean,
         avg(tool_call_count) as tool_call_count_mean,
         avg(latency_ms order by task_index, rollout_index) as latency_ms_mean,
-        sum(cost order by task_index, rollout_index) as cost_sum
+        {{ finite('sum(cost order by task_index, rollout_index)') }} as cost_sum
     from rollouts
     group by
         run_id,
