@@ -206,8 +206,10 @@ class _Collection:
 
     async def _end_grace(self, dispatcher: Dispatcher) -> None:
         await self._stop.wait()
-        left = self._stop.budget.left if self._stop.is_out_of_time else None
-        await asyncio.sleep(max(self._settings.grace_period, left or 0.0))
+        left, grace = self._stop.budget.left, self._settings.grace_period
+        if left is not None:  # nothing outlives the budget: the machine may be taken away then
+            grace = left if self._stop.is_out_of_time else min(grace, left)
+        await asyncio.sleep(max(grace, 0.0))
         dispatcher.abandon()
 
     async def _end_budget(self) -> None:

@@ -243,7 +243,7 @@ def test_nothing_is_overwritten_unless_asked(
 @pytest.mark.parametrize(
     ("flags", "named"),
     [
-        (["-a", "else"], "agent_name: it was 'my_agent', now 'else'"),
+        (["-a", "else"], 'agent_name: it was "my_agent", now "else"'),
         (["--num-repeats-add-seed"], "num_repeats_add_seed"),
         (["--responses-create-params", "{temperature: 1}"], "responses_create_params: it was {}"),
         (["-n", "1"], "num_repeats: it was 2 for my_agent"),
