@@ -4,5 +4,5 @@
 {% endmacro %}
 
 {% macro duckdb__has_repeated_key(document) %}
-    coalesce(list_unique(json_keys({{ document }})) != len(json_keys({{ document }})), false)
+    {{ has_repetition(json_names(document)) }}
 {% endmacro %}

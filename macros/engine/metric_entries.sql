@@ -1,18 +1,16 @@
-{# The metrics of a rollout as a list of (key, value): the numbers of its usage, and its own. A field of the usage hides
+{# The metrics of a rollout as a list of (metric, value): the numbers of its usage, and its own. A field of the usage hides
    the rollout's field of the same name, whatever its type. #}
-{% macro metric_entries(own_fields, usage_fields, usage) %}
-    {{- return(adapter.dispatch('metric_entries')(own_fields, usage_fields, usage)) -}}
+{% macro metric_entries(own_fields, usage_fields, usage_keys) %}
+    {{- return(adapter.dispatch('metric_entries')(own_fields, usage_fields, usage_keys)) -}}
 {% endmacro %}
 
-{% macro duckdb__metric_entries(own_fields, usage_fields, usage) %}
+{% macro duckdb__metric_entries(own_fields, usage_fields, usage_keys) %}
     list_transform(
         list_concat(
-            list_filter({{ usage_fields }}, lambda entry: not starts_with(entry.key, '_')),
+            list_filter({{ usage_fields }}, lambda entry: ascii(entry.key) != 95),
             list_filter(
                 {{ own_fields }},
-                lambda entry: not coalesce(
-                    list_contains(json_keys({{ usage }}), entry.key), false
-                )
+                lambda entry: not coalesce(list_contains({{ usage_keys }}, entry.key), false)
             )
         ),
         lambda entry: {'metric': entry.key, 'value': {{ entry_number('entry.value') }}}

@@ -24,24 +24,23 @@ names as (
 -- One line per task and agent is kept whole: the first whose result is measured, else
 -- the first with a result.
 first_completed as (
-    select distinct
+    select
         names.run_id,
         names.task_index,
-        names.rollout_index
+        coalesce(
+            min(case when rollouts.is_measured then rollouts.rollout_index end),
+            min(rollouts.rollout_index)
+        ) as rollout_index
     from names
     inner join {{ ref('stg_rollouts') }} as rollouts
         on names.run_id = rollouts.run_id
         and names.task_index = rollouts.task_index
         and names.rollout_index = rollouts.rollout_index
     where rollouts.is_readable
-    qualify
-        row_number() over (
-            partition by
-                names.run_id,
-                names.task_index,
-                coalesce(names.runner, rollouts.agent_name)
-            order by not rollouts.is_measured, names.rollout_index
-        ) = 1
+    group by
+        names.run_id,
+        names.task_index,
+        coalesce(names.runner, rollouts.agent_name)
 ),
 
 lines as (

@@ -33,7 +33,6 @@ rollouts as (
     select
         file_path,
         parts,
-        usage,
         fields is not null as is_object,
         {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
         {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
@@ -42,10 +41,13 @@ rollouts as (
         {{ is_masked(map_field('fields', 'mask_sample')) }} as is_masked,
         {{ json_text(map_field('fields', 'failure_kind')) }} as failure_kind,
         {{ json_text(map_field('fields', 'failure_reason')) }} as failure_reason,
-        {{ has_field('fields', 'reward') }} as has_reward,
-        {{ map_field('fields', 'reward') }} as reward_literal,
+        case
+            when {{ has_field('fields', 'reward') }}
+                then coalesce({{ map_field('fields', 'reward') }}, 'null')
+        end as reward_literal,
         {{ numeric_entries(map_entries('fields'), is_own=true) }} as own_fields,
         {{ numeric_entries(json_entries('usage')) }} as usage_fields,
+        {{ json_names('usage') }} as usage_keys,
         {{ json_measures(map_field('fields', 'ng_perf'), perf_paths) }} as perf,
         {{ json_measures('usage', usage_paths) }} as details,
         {{ has_answer_field('fields') }} as has_answer_field,
@@ -58,7 +60,9 @@ keyed as (
     select
         runs.run_id,
         rollouts.*,
-        {{ metric_entries('own_fields', 'usage_fields', 'usage') }} as metrics
+        {{ entry_keys('own_fields') }} as own_keys,
+        {{ entry_keys('usage_fields') }} as number_keys,
+        {{ metric_entries('own_fields', 'usage_fields', 'usage_keys') }} as metrics
     from rollouts
     inner join runs on rollouts.file_path = runs.rollouts_file
 ),
@@ -88,8 +92,8 @@ typed as (
         perf[3] as latency_ms,
         metrics,
         {{ rollout_info(
-            'task_index', 'rollout_index', 'has_reward', 'reward_literal', 'own_fields',
-            'usage_fields'
+            'task_index', 'rollout_index', 'reward_literal', 'own_fields', 'own_keys',
+            'usage_fields', 'number_keys'
         ) }} as info,
         {{ list_length('usage_fields') }} > 0 as has_usage,
         has_answer_field,
@@ -100,7 +104,7 @@ typed as (
         {{ response_hash('parts') }} as response_hash,
         -- no object, or a field name twice: only Python reads that as it is meant
         is_object
-        and not {{ has_repeated_key('usage') }}
+        and not {{ has_repetition('usage_keys') }}
         and task_index is not null
         and rollout_index is not null as is_readable
     from keyed

@@ -9,8 +9,7 @@ ordered as (
         metric,
         count(*) as value_count,
         {{ list_in_order('value', ['task_index']) }} as in_order,
-        {{ quantile('value', 0.25) }} as value_p25,
-        {{ quantile('value', 0.75) }} as value_p75
+        {{ quantile('value', [0.25, 0.75]) }} as quartiles
     from {{ ref('int_rollout_values') }}
     where is_usable
     group by
@@ -63,8 +62,8 @@ described as (
         {{ finite('error') }} as value_sem,
         {{ list_min('in_order') }} as value_min,
         {{ list_max('in_order') }} as value_max,
-        {{ finite('value_p25') }} as value_p25,
-        {{ finite('value_p75') }} as value_p75,
+        {{ finite('quartiles[1]') }} as value_p25,
+        {{ finite('quartiles[2]') }} as value_p75,
         case when value_count > 1 then {{ finite('center - t * error') }} end
             as value_ci_low_95,
         case when value_count > 1 then {{ finite('center + t * error') }} end

@@ -1,0 +1,8 @@
+{# Whether a list holds something twice. #}
+{% macro has_repetition(list) %}
+    {{- return(adapter.dispatch('has_repetition')(list)) -}}
+{% endmacro %}
+
+{% macro duckdb__has_repetition(list) %}
+    coalesce(list_unique({{ list }}) != len({{ list }}), false)
+{% endmacro %}
