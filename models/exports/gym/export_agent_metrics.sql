@@ -13,16 +13,20 @@
 {%- set agent = ['run_id', 'agent_name'] -%}
 with
 
-rollouts as (
-    select * from {{ ref('rollout_infos') }}
-),
-
 agents as (
-    select distinct
+    select
         run_id,
         agent_name
-    from rollouts
-    where is_measured
+    from {{ ref('agent_reliability') }}
+    where measured_rollout_count > 0
+),
+
+-- most runs have nothing masked, and need not be looked into
+rollouts as (
+    select infos.*
+    from {{ ref('rollout_infos') }} as infos
+    inner join {{ ref('runs') }} as runs on infos.run_id = runs.run_id
+    where runs.masked_rollout_count > 0
 ),
 
 -- NeMo Gym counts the masked ones by the agent's own name, however it labels servers
