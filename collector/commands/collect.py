@@ -186,7 +186,7 @@ def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
     if result.signal:
         return typer.Exit(128 + result.signal)
     is_as_planned = result.is_out_of_time and result.missing_count == result.open_count
-    if is_as_planned and result.completed_count and not require_complete:
+    if is_as_planned and result.new_count and not require_complete:
         return None  # the next session goes on
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""

@@ -23,6 +23,8 @@ def test_rollouts_that_do_not_fit_are_left_for_the_next_session(
     assert "with --resume" in done.stdout
     out = workspace / "out.jsonl"
     assert keys_of(rows_of(out)) == [(0, 0), (1, 0)]  # the margin let it finish
+    # a session that gets nowhere did not go as planned, whatever earlier ones collected
+    assert collect(gym, tasks, "--dispatch-budget-s=0", "--resume").returncode == 3
     assert collect(gym, tasks, *flags, "--resume").returncode == 0
     assert sorted(keys_of(rows_of(out))) == [(0, 0), (1, 0), (2, 0), (3, 0)]
 
