@@ -30,13 +30,17 @@ from collector.profiling.statistics import Statistics
 GOAL = 0.5
 KEPT = (
     *("runs", "rollout_infos", "rollout_metrics", "task_profiles", "task_metrics"),
-    *("agent_metrics", "int_rollouts_matched", "int_rollout_values", "int_expected_tasks"),
+    *("agent_metrics", "repeat_metrics", "agent_repeats", "agent_reliability"),
+    *("int_rollouts_keyed", "int_agent_labels", "int_rollouts_matched", "int_rollout_values"),
+    *("int_expected_rollouts", "int_expected_tasks", "int_task_efforts", "int_repeats"),
+    *("int_failed_attempts", "int_agent_rollouts"),
 )
 STATISTICS_CHECKS = ("conserve_reliability", "conserve_slices", "order_scores")
 LOOK = re.compile(r"from_json\(.*?\}'\)", re.DOTALL)
 ONLY_USAGE = (
     "struct_pack(usage := from_json(fields['response'], '{\"usage\": \"JSON\"}').usage,"
-    " status := null::varchar, incomplete_details := null::json, output := null::struct("
+    " model := null::varchar, status := null::varchar, incomplete_details := null::json,"
+    " output := null::struct("
     "type varchar, status varchar, content json, name varchar, arguments varchar,"
     " input varchar, action varchar, code varchar, queries varchar, summary varchar)[])"
 )

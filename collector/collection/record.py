@@ -246,7 +246,9 @@ def _content(file: FileRecord | None) -> str | None:
 
 
 def _shown(value: Any) -> str:
-    """Write a setting as people type it."""
+    """Write a setting as people type it; a pair is a shard."""
+    if isinstance(value, tuple):
+        return "/".join(map(str, value))
     return json.dumps(value, ensure_ascii=False)
 
 

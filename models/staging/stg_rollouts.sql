@@ -33,6 +33,7 @@ rollouts as (
     select
         file_path,
         parts,
+        {{ item_types('parts') }} as types,
         fields is not null as is_object,
         {{ json_integer(map_field('fields', '_ng_task_index')) }} as task_index,
         {{ json_integer(map_field('fields', '_ng_rollout_index')) }} as rollout_index,
@@ -87,8 +88,8 @@ typed as (
         -- perf and details are in the order of their paths, above
         coalesce(perf[4], details[1]) as cached_tokens,
         coalesce(perf[5], details[2]) as reasoning_tokens,
-        coalesce(perf[1], {{ counted_turns('parts') }}) as turn_count,
-        coalesce(perf[2], {{ counted_tool_calls('parts') }}) as tool_call_count,
+        coalesce(perf[1], {{ counted_turns('types') }}) as turn_count,
+        coalesce(perf[2], {{ counted_tool_calls('types') }}) as tool_call_count,
         perf[3] as latency_ms,
         metrics,
         {{ rollout_info(
@@ -101,7 +102,7 @@ typed as (
         slice_values,
         {{ is_output_empty('parts') }} as is_output_empty,
         {{ is_truncated('parts') }} as is_truncated,
-        {{ response_hash('parts') }} as response_hash,
+        {{ response_hash('parts', 'types') }} as response_hash,
         -- no object, or a field name twice: only Python reads that as it is meant
         is_object
         and not {{ has_repetition('usage_keys') }}

@@ -60,7 +60,7 @@ def test_parts_of_one_run_are_joined(start_gym: GymFactory, workspace: Path) -> 
     refused = collect(gym, tasks, "-n", "2", "--shard=4/3", output="part4.jsonl")
     assert refused.returncode == 2
     other = collect(gym, tasks, "-n", "2", "--shard=2/3", "--resume", output="part1.jsonl")
-    assert "shard: it was (1, 3), now (2, 3)" in other.stderr
+    assert "shard: it was 1/3, now 2/3" in other.stderr
 
 
 def test_without_merging_only_the_metrics_are_written(
