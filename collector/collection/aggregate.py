@@ -104,7 +104,7 @@ class Aggregation:
     async def _asked(self, name: str, zeros: Iterator[Item]) -> tuple[AgentAggregate | None, int]:
         """Return what an agent answers, and over how many rows: nothing, if it has none."""
         lines = itertools.chain(self._light_lines(name), zeros)
-        # sorted before anything is sent, so that a bad line is no error of the server
+        # sort before sending, so that a bad line is reported as such and not as a server error
         with sorted_lines(lines, self.output.parent) as ordered:
             first = next(ordered, None)
             if first is None:
