@@ -6,7 +6,7 @@ DEVELOPED := .venv/.developed
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
-.PHONY: demo test browser older lint bench docs clean
+.PHONY: demo test check browser older lint bench docs release clean
 
 demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 	$(BIN)/spotter demo
@@ -14,6 +14,9 @@ demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 test: $(DEVELOPED) browser older lint  ## lint, then run every test
 	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: lint  ## the inner loop: lint, unit tests and the golden cases; no browser, no network
+	$(BIN)/python -m pytest -n auto tests/unit tests/e2e/test_golden.py
 
 browser:  ## Debian's chromium, for the tests of the viewer; without it they are skipped
 	@command -v chromium >/dev/null || { \
@@ -31,10 +34,11 @@ older: $(DEVELOPED)  ## DuckDBs of other years, which must read a snapshot; not 
 			--target $$folder duckdb==$$version || echo "no duckdb $$version for this Python: its test is skipped"; \
 	done
 
-lint: $(DEVELOPED)  ## ruff, mypy and sqlfluff
+lint: $(DEVELOPED)  ## ruff, mypy, the direction of imports, and sqlfluff
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 	mkdir -p target
 	SPOTTER_WAREHOUSE=target/lint.duckdb $(BIN)/sqlfluff lint --processes 2 models tests/dbt
 
@@ -55,6 +59,9 @@ docs: $(DEVELOPED)  ## docs/ and dbt's documentation of the models as a site, ta
 	$(BIN)/dbt docs generate --static --quiet --target-path target/docs --log-path target/logs
 	$(BIN)/mkdocs build --strict --config-file docs/site/mkdocs.yml
 	@echo 'Open target/site/index.html, or let any web server host target/site'
+
+release: $(DEVELOPED)  ## the sdist and the wheel in dist/, after the demo has run from the wheel
+	$(BIN)/python .ci/release.py
 
 clean:  ## remove everything that the other targets made
 	rm -rf .venv target logs spotter-demo .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data

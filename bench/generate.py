@@ -19,6 +19,7 @@ WORDS = (
 ).split()
 AGENT = {"type": "responses_api_agents", "name": "workplace_simple_agent"}
 USAGE_DETAILS = {"cached_tokens": 0}
+TOOL_COUNT = 10
 
 
 def prose(rng: random.Random, size: int) -> str:
@@ -86,10 +87,33 @@ def rollout(rng: random.Random, text: str, task: int, repeat: int, size: int) ->
     }
 
 
+def tools(text: str) -> list[dict[str, Any]]:
+    """Return tool definitions as long as an agent's are: some 7 KB, the same in every task."""
+    return [
+        {
+            "type": "function",
+            "name": f"tool_{number}",
+            "description": text[number * 300 : number * 300 + 200],
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    name: {"type": "string", "description": text[number * 70 : number * 70 + 60]}
+                    for name in ("query", "field", "value")
+                },
+                "required": ["query"],
+                "additionalProperties": False,
+            },
+            "strict": False,
+        }
+        for number in range(TOOL_COUNT)
+    ]
+
+
 def generate(tasks: int, repeats: int, stem: Path, row_bytes: int = 19_000) -> None:
     """Write the materialized inputs in order and the rollouts in an order of completion."""
     rng = random.Random(7)
     text = prose(rng, 200_000)
+    definitions = tools(text)
     keys = [(task, repeat) for task in range(tasks) for repeat in range(repeats)]
     with stem.with_name(f"{stem.name}_materialized_inputs.jsonl").open("wb") as file:
         for task, repeat in keys:
@@ -98,6 +122,7 @@ def generate(tasks: int, repeats: int, stem: Path, row_bytes: int = 19_000) -> N
                     "input": [
                         {"role": "user", "content": f"task {task}: {text[task : task + 200]}"}
                     ],
+                    "tools": definitions,
                     "temperature": 1.0,
                 },
                 "category": f"c{task % 5}",

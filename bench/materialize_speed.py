@@ -18,7 +18,7 @@ CODE = """
 import sys, time
 from pathlib import Path
 from collector.collection.materialize import Recipe, materialize
-from collector.drafts import drafting
+from collector.atomic_files import drafting
 recipe = Recipe(agent_name="agent", num_repeats=int(sys.argv[3]),
                 num_repeats_add_seed=sys.argv[4] == "seed",
                 responses_create_params={"temperature": 0.7})

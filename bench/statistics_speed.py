@@ -24,7 +24,8 @@ from profile_speed import LARGE, REPEATS
 from collector import artifacts
 from collector.profiling import profile as profiling
 from collector.profiling.headlines import QUERIES, Headlines
-from collector.profiling.plan import Plan, load_plan
+from collector.profiling.manifest import Plan
+from collector.profiling.plan import load_plan
 from collector.profiling.statistics import Statistics
 
 GOAL = 0.5

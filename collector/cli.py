@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from collector import about
+from collector import program_info
 from collector.commands import (
     aggregate,
     collect,
@@ -26,47 +26,33 @@ from collector.commands import (
 )
 from collector.commands.common import PRINTED, print_json
 from collector.errors import FileError, SpotterError, UsageError
-from collector.overrides import Override, to_flags
+from collector.overrides import Override, declared_overrides, to_flags
 from collector.terminal import printable_lines, write_error
 
 INTERRUPTED = 130
 TERMINATED = 143
-OVERRIDES = {
-    "run": run.OVERRIDES,
-    "status": status.OVERRIDES,
-    "config": config.OVERRIDES,
-    "collect": collect.OVERRIDES,
-    "aggregate": aggregate.OVERRIDES,
-    "profile": profile.OVERRIDES,
-    "test": self_test.OVERRIDES,
-    "sql": sql.OVERRIDES,
-    "view": view.OVERRIDES,
-    "report": report.OVERRIDES,
-    "export": export.OVERRIDES,
+# settings of NeMo Gym that are not options here
+FOREIGN = {
+    "collect": collect.FOREIGN,
+    "aggregate": aggregate.FOREIGN,
+    "profile": profile.FOREIGN,
+}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "demo": demo.demo,
+    "run": run.run,
+    "status": status.status,
+    "config": config.config,
+    "collect": collect.collect,
+    "aggregate": aggregate.aggregate,
+    "profile": profile.profile,
+    "sql": sql.sql,
+    "view": view.view,
+    "report": report.report,
+    "export": export.export,
+    "test": self_test.self_test,
 }
 
-app = typer.Typer(
-    name="spotter",
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(demo.demo)
-app.command()(run.run)
-app.command()(status.status)
-app.command()(config.config)
-app.command()(collect.collect)
-app.command()(aggregate.aggregate)
-app.command()(profile.profile)
-app.command()(sql.sql)
-app.command()(view.view)
-app.command()(report.report)
-app.command()(export.export)
-app.command("test")(self_test.self_test)
 
-
-@app.callback(invoke_without_command=True)
 def spotter(
     context: typer.Context,
     *,
@@ -82,10 +68,25 @@ def spotter(
     overrides work as well as the flags.
     """
     if version:
-        about.show_versions(as_json=json)
+        program_info.show_versions(as_json=json)
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(0 if json else UsageError.exit_code)
+
+
+def commands(*names: str) -> typer.Typer:
+    """Make the program of some commands: to read the options of all takes longer than most do."""
+    app = typer.Typer(
+        name="spotter",
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(spotter)
+    for name in names:
+        app.command(name)(COMMANDS[name])
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -94,8 +95,8 @@ def main(arguments: list[str] | None = None) -> None:
     # end in order, so that temporary files go away
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
-        known = _overrides(given)
-        app(to_flags(given, known, _say) if known else given, prog_name="spotter")
+        app = commands(*(given[:1] if given and given[0] in COMMANDS else COMMANDS))
+        app(_flags(given), prog_name="spotter")
     except SpotterError as error:
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
@@ -116,10 +117,19 @@ def _say(text: str) -> None:
     write_error(f"{printable_lines(text)}\n")
 
 
-def _overrides(given: list[str]) -> Mapping[str, Override]:
-    if given[:1] == ["collect"] and "--serve" in given:
-        return collect.SERVE_OVERRIDES
-    return OVERRIDES.get(given[0], {}) if given else {}
+def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:
+    """Return the overrides of a command: those of its options, and what else NeMo Gym has."""
+    declared = declared_overrides(COMMANDS[name], with_serve=with_serve)
+    return {**declared, **FOREIGN.get(name, {})}
+
+
+def _flags(given: list[str]) -> list[str]:
+    """Turn overrides among the arguments into flags; most calls have none."""
+    if not given or given[0] not in COMMANDS:
+        return given
+    if not any("=" in word or word.startswith("+") for word in given):
+        return given
+    return to_flags(given, known_overrides(given[0], with_serve="--serve" in given), _say)
 
 
 def _alias(*words: str) -> Callable[[], None]:
@@ -145,4 +155,4 @@ ng_version = _alias("--version")
 
 def ng_help() -> None:
     """Be NeMo Gym's `ng_help`: list all commands, under both names."""
-    typer.echo(about.commands_text(app))
+    typer.echo(program_info.commands_text(commands(*COMMANDS)))

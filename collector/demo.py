@@ -9,32 +9,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector import artifacts, demo_faults
-from collector.checking import checked
+from collector.bundled_files import find_file
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
 from collector.collection.record import load_record
 from collector.collection.settings import CollectSettings
 from collector.errors import ServerError, UsageError
-from collector.places import find_file
 from collector.profiling import report
 from collector.profiling.profile import Outcome, Settings, profile
-from collector.profiling.query import Table, run_query
 from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
 from collector.terminal import Progress, printable
+from collector.validation import checked
+from collector.warehouse.queries import Table, run_query
 
 CONFIGS = (
-    "resources_servers/workplace/configs/workplace.yaml",
+    "resources_servers/workplace_assistant/configs/workplace_assistant.yaml",
     "responses_api_models/simulated_model/configs/simulated_model.yaml",
 )
-TASKS = "resources_servers/workplace/data/train.jsonl"
-AGENT = "workplace_simple_agent"
+TASKS = "resources_servers/workplace_assistant/data/train.jsonl"
+AGENT = "workplace_assistant_simple_agent"
 BAR = 40
 # the input's own fields are in the sample that each task keeps; a task may be masked as a whole
 DESCRIBED = """
     task_index,
-    json_extract_string(sample, '$.difficulty') as difficulty,
-    json_extract_string(sample, '$.category') as category,
+    replace(json_extract_string(sample, '$.category'), 'workplace_assistant_', '') as category,
     reward_mean,
     round(total_tokens_mean) as tokens,
     json_extract_string(sample, '$.responses_create_params.input[#-1].content') as request
@@ -120,7 +119,7 @@ def _collected(demo: Demo) -> Collected:
         **(demo_faults.COLLECTED if demo.has_faults else {}),
     }
     manner = ", which fails, hangs and is masked at times" if demo.has_faults else ""
-    _say(f"starting the servers of the workplace environment, with a simulated model{manner}")
+    _say(f"starting the servers of the workplace assistant, with a simulated model{manner}")
     with child_gym(CONFIGS, demo_faults.SERVED if demo.has_faults else ()) as gym:
         address = {"head_host": gym.head_host, "head_port": gym.head_port}
         return collect(checked(CollectSettings, {**given, **address}), CollectProgress())
@@ -131,7 +130,7 @@ def _profiled(demo: Demo) -> Outcome:
     settings = Settings(
         demo.warehouse.absolute(),
         is_partial_allowed=demo.has_faults,
-        statistics=Statistics(slice_by=("difficulty",)),
+        statistics=Statistics(slice_by=("category",)),
     )
     progress = Progress()
     try:
@@ -164,18 +163,17 @@ def _bars(table: Table) -> Iterator[str]:
 
 
 def _tasks(table: Table) -> Iterator[str]:
-    for index, difficulty, category, reward, tokens, request in table.rows:
+    for index, category, reward, tokens, request in table.rows:
         text = printable(str(request))
         shown = text if len(text) <= 70 else text[:69] + "…"
-        kind = f"{difficulty:6}  {category:9}"
-        yield f"  {index:4}  {kind}  {reward:.2f}  {tokens:6.0f} tokens  {shown}"
+        yield f"  {index:4}  {category:29}  {reward:.2f}  {tokens:6.0f} tokens  {shown}"
 
 
 def _next_steps(folder: Path) -> Iterator[str]:
     warehouse = shlex.quote(str(folder / "warehouse.duckdb"))
     rollouts = shlex.quote(str(folder / "rollouts.jsonl"))
     configs = " ".join(f"-c {path}" for path in CONFIGS)
-    yield "\nThese figures are of a simulated model, which works by rules and slips by chance."
+    yield "\nThese figures are of a simulated model, which replays solutions and slips by chance."
     yield "\nTry next"
     yield f"  spotter view {warehouse}                      # look at it in a browser"
     yield f"  spotter sql -w {warehouse}                    # what can be queried"

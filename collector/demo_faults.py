@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.profiling.query import Table, run_query
 from collector.terminal import counted_noun, printable
+from collector.warehouse.queries import Table, run_query
 
 MODEL = "policy_model.responses_api_models.simulated_model"
-AGENT = "workplace_simple_agent.responses_api_agents.simple_agent"
+AGENT = "workplace_assistant_simple_agent.responses_api_agents.simple_agent"
 # what the servers are told; the agent waits a little longer for its model than we for the agent
 SERVED = (
     f"{MODEL}.failure_rate=0.1",

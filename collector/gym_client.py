@@ -44,7 +44,7 @@ class LostError(ClientError):
 
 
 class GarbledError(ClientError):
-    """The answer is no HTTP."""
+    """The answer is not valid HTTP."""
 
 
 class TooLargeError(GarbledError):
@@ -199,3 +199,8 @@ def _reason(error: BaseException) -> str:
         number = error.os_error.errno
         return os.strerror(number) if number and number > 0 else str(error.os_error.strerror)
     return str(error) or type(error).__name__
+
+
+def url_without_password(url: httpx.URL) -> str:
+    """Return a URL as it may be shown."""
+    return str(url.copy_with(username=None, password=None) if url.userinfo else url)

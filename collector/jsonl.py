@@ -17,7 +17,7 @@ LONG_NUMBER = b"0" * 19
 
 
 def parse_object(text: bytes) -> Row:
-    """Return the object; raise ValueError with the reason if the text is none."""
+    """Return the object; raise ValueError with the reason if the text is not an object."""
     try:
         # orjson makes a float of an integer beyond 64 bits, and would lose digits
         value = _parse_slowly(text) if _has_long_number(text) else orjson.loads(text)

@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 from collector.errors import UsageError
+from collector.suggestions import suggestion
 
 UNSET = ("null", "~")
 ANY = "*"
 """The key that stands for all that are not known by name: settings of a config."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Notes in an option's annotation what NeMo Gym calls the setting; by default, its own name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Notes in an option's annotation what its override takes, or when there is one."""
+
+    text: str
+
+
+MAP = Kind("a YAML map; dotted keys set a part of it")
+WITH_SERVE = Kind("only with --serve")
+FLAG_ONLY = Kind("none: the option is only a flag")
 
 
 @dataclass(frozen=True)
@@ -29,6 +49,35 @@ class Override:
     """Why the key means nothing here: it is accepted, and said to be without effect."""
     refused: str = ""
     """Why the key cannot be followed here, though NeMo Gym knows it."""
+
+
+def declared_overrides(
+    command: Callable[..., None], *, with_serve: bool = True
+) -> dict[str, Override]:
+    """Return the overrides of a command: every option has one, as its annotation says."""
+    from typer.models import OptionInfo
+
+    found: dict[str, Override] = {}
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        option = next((note for note in notes if isinstance(note, OptionInfo)), None)
+        if option is None or option.hidden or FLAG_ONLY in notes:
+            continue
+        if WITH_SERVE in notes and not with_serve:
+            continue
+        # in an annotation, typer takes the first flag for a default until it makes the command
+        words = [option.default, *(option.param_decls or ())]
+        flags = [word for word in words if isinstance(word, str) and word.startswith("--")]
+        flag, _, off = (flags[0] if flags else f"--{name.replace('_', '-')}").partition("/")
+        key = next((note.name for note in notes if isinstance(note, Named)), name)
+        found[key] = Override(
+            flag,
+            is_switch=kind is bool,
+            is_map=MAP in notes,
+            is_list=MAP not in notes and kind == list[str] | None,
+            off=off or None,
+        )
+    return found
 
 
 def to_flags(
@@ -77,12 +126,10 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
             for name, override in known.items()
             if name != ANY and not (override.unused or override.refused)
         )
-        close = difflib.get_close_matches(key, names, n=1)
-        guess = f"; did you mean +{close[0]}=…?" if close else ""
-        raise UsageError(
-            f"unknown override +{key}{guess}\n  known here: "  # its value may be a secret
-            + ", ".join(f"+{name}=…" for name in names)
-        )
+        guess = suggestion(key, names, form="+{}=…")
+        listed = ", ".join(f"+{name}=…" for name in names)
+        # its value may be a secret
+        raise UsageError(f"unknown override +{key}{guess}\n  known here: {listed}")
     if override.refused:
         raise UsageError(f"+{key} cannot be followed here: {override.refused}")
     if override.is_switch:
@@ -123,9 +170,9 @@ def _nested(path: list[str], text: str) -> str:
 
 
 def _value(text: str) -> object:
-    from collector import values  # only for overrides: most calls have none
+    from collector import yaml_values  # only for overrides: most calls have none
 
     try:
-        return values.parse(text)
+        return yaml_values.parse(text)
     except ValueError:
         return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from pathlib import Path
 
 
 def printable(text: str) -> str:
@@ -69,3 +70,11 @@ class Progress:
         if self._is_shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+
+def relative_path(path: Path | str) -> str:
+    """Return a path as short as it can be typed here, with nothing that a terminal obeys."""
+    shown = Path(path)
+    with contextlib.suppress(ValueError, FileNotFoundError):  # the folder may be gone
+        shown = shown.relative_to(Path.cwd())
+    return printable(str(shown))

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from collector.checking import checked
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
 from collector.collection.settings import CollectSettings
+from collector.validation import checked
 from tests.gym import Gym
 from tests.support import Row
 

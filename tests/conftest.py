@@ -1,17 +1,19 @@
 from __future__ import annotations
 
-import contextlib
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from collector import retries
+from collector.collection import collect
+from tests.dbt_process import Dbt
 from tests.endpoints import Endpoint, EndpointFactory
 from tests.gym import Gym, GymFactory, free_port
+from tests.hosts import Host
+from tests.openai_server import make_app, parse_options
 from tests.support import ROOT, Profiled
 
 GOLDEN = ROOT / "tests" / "fixtures" / "profile"
@@ -34,13 +36,29 @@ def example(workspace: Path) -> Profiled:
     return Profiled(workspace / "workplace.jsonl")
 
 
+@pytest.fixture(scope="session")
+def host() -> Iterator[Host]:
+    """A thread for servers."""
+    made = Host()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def dbt() -> Iterator[Dbt]:
+    """dbt, which is started once."""
+    made = Dbt()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def start_gym() -> Iterator[GymFactory]:
+def start_gym(host: Host) -> Iterator[GymFactory]:
     """Start gyms that end with the test."""
     gyms: list[Gym] = []
 
-    def start(*options: str) -> Gym:
-        gym = Gym(free_port(), list(options))
+    def start(*options: str, own_process: bool = False) -> Gym:
+        gym = Gym(free_port(), list(options), None if own_process else host)
         gyms.append(gym)
         gym.start()
         return gym
@@ -51,25 +69,25 @@ def start_gym() -> Iterator[GymFactory]:
 
 
 @pytest.fixture
-def start_endpoint() -> Iterator[EndpointFactory]:
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the collector wait for a fiftieth of the time before it tries again."""
+    monkeypatch.setattr(retries, "FIRST_PAUSE", retries.FIRST_PAUSE / 50)
+    monkeypatch.setattr(collect, "REACH_SECONDS", collect.REACH_SECONDS / 50)
+
+
+@pytest.fixture
+def start_endpoint(host: Host) -> Iterator[EndpointFactory]:
     """Start endpoints that end with the test."""
-    script = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "openai_server.py")]
-    processes: list[subprocess.Popen[bytes]] = []
+    servers: list[web.AppRunner] = []
 
-    def run(*options: str, port: int | None = None) -> Endpoint:
+    def start(*options: str, port: int | None = None) -> Endpoint:
         endpoint = Endpoint(port or free_port())
-        processes.append(subprocess.Popen([*script, "--port", str(endpoint.port), *options]))
-        for _ in range(300):
-            with contextlib.suppress(OSError):
-                endpoint.requests()
-                return endpoint
-            time.sleep(0.05)
-        raise AssertionError("the endpoint did not start")
+        servers.append(host.serve(make_app(parse_options(options)), endpoint.port))
+        return endpoint
 
-    yield run
-    for process in processes:
-        process.kill()
-        process.wait()
+    yield start
+    for server in servers:
+        host.stop(server)
 
 
 from tests.browser import chromium, open_browser, viewer, visitor, world  # noqa: E402, F401

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support import Profiled, Row, key, profiled, run_command, write_lines, write_run
+from tests.programs import run_command
+from tests.support import Profiled, Row, key, profiled, write_lines, write_run
 
 FORMULAS = (
     "=1+1",

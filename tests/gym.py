@@ -16,17 +16,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support import ROOT, Profiled, Row, run_command
+from aiohttp import web
+
+from tests.gym_server import make_app, parse_options
+from tests.hosts import Host
+from tests.programs import run_command
+from tests.support import ROOT, Profiled, Row
 
 AGENT = "my_agent"
 
 
 @dataclass
 class Gym:
-    """A running test gym, which can be killed and started again on the same port."""
+    """A running test gym, which can be ended and started again on the same port."""
 
     port: int
     options: list[str]
+    host: Host | None = None
+    """Where it runs; without one, in a process of its own, which can be killed."""
+    server: web.AppRunner | None = None
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -38,8 +46,15 @@ class Gym:
         return f"--agent-url={AGENT}={self.url}"
 
     def start(self) -> None:
+        words = ["--port", str(self.port), *self.options]
+        if self.host:
+            self.server = self.host.serve(make_app(parse_options(words)), self.port)
+        else:
+            self.start_process(words)
+
+    def start_process(self, words: list[str]) -> None:
         script = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "gym_server.py")]
-        self.process = subprocess.Popen([*script, "--port", str(self.port), *self.options])
+        self.process = subprocess.Popen([*script, *words])
         for _ in range(300):
             with contextlib.suppress(OSError):
                 self.stats()
@@ -48,6 +63,9 @@ class Gym:
         raise AssertionError("the test gym did not start")
 
     def kill(self) -> None:
+        if self.host and self.server:
+            self.host.stop(self.server)
+            self.server = None
         if self.process:
             self.process.kill()
             self.process.wait()
@@ -57,6 +75,10 @@ class Gym:
         with urllib.request.urlopen(f"{self.url}/stats", timeout=10) as reply:  # noqa: S310
             stats: Row = json.load(reply)
             return stats
+
+    def release(self) -> None:
+        """Let the rollouts go on whose script says `hold`."""
+        urllib.request.urlopen(f"{self.url}/release", timeout=10).close()  # noqa: S310
 
 
 GymFactory = Callable[..., Gym]

@@ -1,4 +1,4 @@
-"""A gym for tests in a process of its own: an agent that does as its rows say, or fails by chance.
+"""A gym for tests: an agent that does as its rows say, or fails by chance.
 
 A row's `script` lists what happens at the first, second, … request for it; the last entry is
 repeated. With `--fault-rate` any request may fail in any way instead.
@@ -10,7 +10,9 @@ import argparse
 import asyncio
 import json
 import random
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
@@ -31,6 +33,7 @@ class Gym:
         self.active = 0
         self.most_active = 0
         self.aggregated: list[Row] = []
+        self.released = asyncio.Event()
 
     async def run(self, request: web.Request) -> web.StreamResponse:
         row = await request.json()
@@ -63,7 +66,9 @@ class Gym:
         return web.json_response({"episode_id": episode, "task_id": task["task_id"], **move})
 
     async def play(self, move: str, row: Row, request: web.Request) -> web.StreamResponse:
-        if move == "ok":
+        if move == "hold":
+            await self.released.wait()
+        if move in ("ok", "hold"):
             return web.json_response(
                 answer(row, self.options.padding), headers={"Set-Cookie": "session=1; Path=/"}
             )
@@ -139,6 +144,11 @@ class Gym:
         }
         return web.json_response(yaml.safe_dump(config))
 
+    async def release(self, _: web.Request) -> web.Response:
+        """Let those go on that are told to `hold`."""
+        self.released.set()
+        return web.Response()
+
     async def stats(self, _: web.Request) -> web.Response:
         return web.json_response(
             {
@@ -161,7 +171,7 @@ def answer(row: Row, padding: int) -> Row:
     }
 
 
-def main() -> None:
+def parse_options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--seed", type=int, default=0)
@@ -171,16 +181,25 @@ def main() -> None:
     parser.add_argument("--aggregate-status", type=int, default=200)
     parser.add_argument("--remember", action="store_true")
     parser.add_argument("--observed", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def make_app(options: argparse.Namespace) -> web.Application:
     gym = Gym(options)
     app = web.Application(client_max_size=1 << 30)
     app.router.add_post("/run", gym.run)
     app.router.add_post("/aggregate_metrics", gym.aggregate)
     app.router.add_get("/global_config_dict_yaml", gym.config)
     app.router.add_get("/stats", gym.stats)
+    app.router.add_get("/release", gym.release)
     app.router.add_get("/", gym.stats)
+    return app
+
+
+def main() -> None:
+    options = parse_options(sys.argv[1:])
     web.run_app(
-        app,
+        make_app(options),
         host="127.0.0.1",
         port=options.port,
         print=None,

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint for tests in a process of its own, which reads the conversation.
+"""An OpenAI-compatible endpoint for tests, which reads the conversation.
 
 With tools offered and no tool's output yet it calls the first one; then it tells what the tool
 said. `say: TEXT` as the last user text makes it answer that text at once.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,9 +265,8 @@ def refused(status: int, message: str, headers: dict[str, str] | None = None) ->
     return web.json_response({"error": {"message": message}}, status=status, headers=headers)
 
 
-def main() -> None:
+def parse_options(words: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--style", choices=("responses", "chat", "both"), default="both")
     parser.add_argument("--fail-first", type=int, default=0)
     parser.add_argument(
@@ -276,7 +276,10 @@ def main() -> None:
     parser.add_argument("--missing-status", type=int, default=404)
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--think", action="store_true")
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def make_app(options: argparse.Namespace) -> web.Application:
     endpoint = OpenAI(options)
     app = web.Application(client_max_size=1 << 30)
     if options.style != "chat":
@@ -285,15 +288,4 @@ def main() -> None:
         app.router.add_post("/v1/chat/completions", endpoint.chat)
     app.router.add_get("/stats", endpoint.stats)
     app.router.add_post("/{path:.*}", endpoint.missing)
-    web.run_app(
-        app,
-        host="127.0.0.1",
-        port=options.port,
-        print=None,
-        access_log=None,
-        shutdown_timeout=0.1,
-    )
-
-
-if __name__ == "__main__":
-    main()
+    return app

@@ -16,9 +16,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from collector.viewer.context import Viewer
+from collector.viewer.live import Live
 from collector.viewer.marts.store import Store
 from collector.viewer.render import problem
-from collector.viewer.serving.live import Live
 from collector.viewer.transcripts.files import Transcripts
 
 
@@ -35,12 +35,18 @@ def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
     return app
 
 
+def client_of(app: Starlette) -> httpx.AsyncClient:
+    """A browser, more or less."""
+    return httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://viewer", timeout=60
+    )
+
+
 def get(app: Starlette, address: str) -> httpx.Response:
     """Answer of a page; an exception inside of it is raised here."""
 
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://viewer") as client:
+        async with client_of(app) as client:
             return await client.get(address)
 
     try:

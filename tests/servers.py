@@ -15,12 +15,12 @@ from typing import Any
 
 from tests.support import Row
 
-WORKPLACE = "resources_servers/workplace/configs/workplace.yaml"
+WORKPLACE = "resources_servers/workplace_assistant/configs/workplace_assistant.yaml"
 ARITHMETIC = "resources_servers/arithmetic/configs/arithmetic.yaml"
 SIMULATED = "responses_api_models/simulated_model/configs/simulated_model.yaml"
 BUNDLED = ("-c", WORKPLACE, "-c", SIMULATED)
-TASKS = "resources_servers/workplace/data/train.jsonl"
-AGENT = "workplace_simple_agent"
+TASKS = "resources_servers/workplace_assistant/data/train.jsonl"
+AGENT = "workplace_assistant_simple_agent"
 OPENAI = "responses_api_models/openai_model/configs/openai_model.yaml"
 
 
@@ -94,8 +94,8 @@ def _send(request: urllib.request.Request) -> Answer:
             return Answer(error.code, json.loads(error.read()), cookie and cookie.partition(";")[0])
 
 
-def example_row(name: str = "workplace") -> Row:
-    from collector.places import find_file
+def example_row(name: str = "workplace_assistant") -> Row:
+    from collector.bundled_files import find_file
 
     path = find_file(f"resources_servers/{name}/data/example.jsonl")
     row: Row = json.loads(path.read_text(encoding="utf-8").splitlines()[0])

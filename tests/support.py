@@ -18,6 +18,8 @@ from typing import Any, cast
 
 import duckdb
 
+from tests.programs import run_command
+
 ROOT = Path(__file__).parent.parent
 Row = dict[str, Any]
 MARTS = (
@@ -153,7 +155,7 @@ def numbered(agents: Mapping[str, Sequence[Sequence[Any]]]) -> list[Row]:
 def run_profile(
     *arguments: str | Path, cwd: Path, command: str = "spotter"
 ) -> subprocess.CompletedProcess[str]:
-    """Call the command in a process of its own, as a user would."""
+    """Call the command in this process."""
     words = ["profile"] if command == "spotter" else []
     return run_command(command, *words, *arguments, cwd=cwd)
 
@@ -171,21 +173,6 @@ def profile_agents(
     """Profile a run that has just these rewards."""
     rows = numbered(agents)
     return profiled(write_run(folder, rows, inputs=inputs_of(rows)), *options)
-
-
-def run_command(
-    command: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).with_name(command)
-    return subprocess.run(
-        [str(program), *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env=env,
-    )
 
 
 def on_terminal(*arguments: str | Path, cwd: Path) -> str:

@@ -17,18 +17,18 @@ from collector.artifacts import (
     AGGREGATE_SUFFIX,
     beside,
 )
-from collector.collection.discovery import Servers, shown
+from collector.atomic_files import drafting
+from collector.collection.discovery import Servers
 from collector.collection.head_config import ENVIRONMENTS
-from collector.collection.keys import Key
 from collector.collection.routing import AGENT, SERVER, agent_name_of
 from collector.collection.rows import keyed_rows
 from collector.collection.settings import Counting
 from collector.collection.sorting import Item, sorted_lines
 from collector.collection.zeros import Zeros
-from collector.drafts import drafting
 from collector.errors import ServerError
-from collector.gym_client import ClientError, GymClient
+from collector.gym_client import ClientError, GymClient, url_without_password
 from collector.jsonl import dump, parse_object
+from collector.keys import Key
 
 Row = dict[str, Any]
 HEAVY = (
@@ -168,7 +168,7 @@ async def _ask(
 ) -> AgentAggregate:
     url = servers.urls[agent]
     url = url.copy_with(path=url.path.rstrip("/") + "/aggregate_metrics")
-    where = f"agent {agent} at {shown(url)}"
+    where = f"agent {agent} at {url_without_password(url)}"
     try:
         reply = await client.post(url, body.chunks(), timeout=timeout)
     except ClientError as error:

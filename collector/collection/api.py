@@ -7,10 +7,8 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from collector.checking import checked
 from collector.collection.discovery import find_servers
 from collector.collection.dispatch import Dispatcher, Policy
-from collector.collection.keys import ROLLOUT, TASK
 from collector.collection.outcomes import Answer, Failure
 from collector.collection.requests import Request, request_of
 from collector.collection.settings import DEFAULT_HEAD_PORT, Connection
@@ -18,6 +16,8 @@ from collector.collection.stopping import Stop
 from collector.errors import UsageError
 from collector.gym_client import GymClient
 from collector.jsonl import dump, parse_object
+from collector.keys import ROLLOUT, TASK
+from collector.validation import checked
 
 Row = dict[str, Any]
 

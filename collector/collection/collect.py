@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from collector.atomic_files import drafting
 from collector.collection import record as records
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.budget import Budget
@@ -25,7 +26,6 @@ from collector.collection.routing import label_of
 from collector.collection.settings import CollectSettings
 from collector.collection.state import Tally, open_requests
 from collector.collection.stopping import Stop
-from collector.drafts import drafting
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
 
@@ -98,7 +98,6 @@ class _Collection:
         self._note = ""
         self._abandon: Callable[[], object] = lambda: None
         self._is_aggregating = False
-        self._failures: Journal | None = None
         self._stop = Stop(Budget(settings.dispatch_budget_s, settings.drain_margin_s))
         self.result = Collected(
             files=run.files,
@@ -116,28 +115,27 @@ class _Collection:
             for line in lines_about_observed(servers.config, servers.urls):
                 self._progress.say(line)
             self._run.publish()
-            self._failures = Journal(self._run.files.failures)
+            failures = Journal(self._run.files.failures)
             started = time.monotonic()
             self._progress.start(result.completed_count)
             with self._signals():
                 try:
-                    await self._run_rollouts(servers, client)
+                    await self._run_rollouts(servers, client, failures)
                 except BaseException:
                     self._progress.clear()
                     with contextlib.suppress(SpotterError):  # the first error says more
-                        self._finish()
+                        self._finish(failures)
                     raise
                 self._progress.clear()
                 result.error = self._stop.error
                 result.is_out_of_time = self._stop.is_out_of_time
-                self._finish()
+                self._finish(failures)
                 result.seconds = time.monotonic() - started
                 if result.signal is None and result.error is None:
                     await self._aggregate(servers, client)
         return result
 
-    async def _run_rollouts(self, servers: Servers, client: GymClient) -> None:
-        assert self._failures
+    async def _run_rollouts(self, servers: Servers, client: GymClient, failures: Journal) -> None:
         state, settings = self._run.state, self._settings
         policy = Policy(
             parallel=affordable(settings.num_samples_in_parallel, self._progress.say),
@@ -152,7 +150,7 @@ class _Collection:
         )
         self._abandon = dispatcher.abandon
         requests = open_requests(self._run.files.inputs, state, settings.max_attempts)
-        syncer = Syncer([self._run.journal, self._failures])
+        syncer = Syncer([self._run.journal, failures])
         helpers = [
             asyncio.create_task(helper)
             for helper in (
@@ -165,7 +163,7 @@ class _Collection:
         try:
             async with contextlib.aclosing(dispatcher.run(requests)) as outcomes:
                 async for outcome in outcomes:
-                    self._keep(outcome)
+                    self._keep(outcome, failures)
                     syncer.note()
                     if helpers[0].done():
                         helpers[0].result()  # the disk failed
@@ -174,9 +172,8 @@ class _Collection:
                 helper.cancel()
             await asyncio.wait(helpers)
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: Outcome, failures: Journal) -> None:
         """Write an outcome down, and count it."""
-        assert self._failures
         result, request = self.result, outcome.request
         if isinstance(outcome, Answer):
             if not self._run.state.done.add(request.key):
@@ -186,7 +183,7 @@ class _Collection:
             result.completed_count += 1
             result.new_count += 1
         elif isinstance(outcome, Failure):
-            self._failures.append(outcome.line)
+            failures.append(outcome.line)
             result.failures[outcome.kind] += 1
             result.last_failure = f"{outcome.kind}: {outcome.message[:SHOWN_CHARACTERS]}"
             self._run.state.note_failure(request.key, is_terminal=outcome.is_terminal)
@@ -246,11 +243,10 @@ class _Collection:
                 loop.remove_signal_handler(number)
             signal.signal(signal.SIGTERM, before)
 
-    def _finish(self) -> None:
+    def _finish(self, failures: Journal) -> None:
         """Force everything to the disk and note how the session ended."""
-        assert self._failures
-        self._failures.close()
-        if self._failures.is_empty():
+        failures.close()
+        if failures.is_empty():
             self._run.files.failures.unlink(missing_ok=True)
         self._run.journal.sync()
         self._run.journal.check_place()

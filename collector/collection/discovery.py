@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import difflib
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ from collector.collection.head_config import (
     HeadConfig,
     fetch_head_config,
 )
-from collector.collection.secrets import Redactor, secret_texts
 from collector.collection.settings import Connection
 from collector.errors import ServerError, SpotterError, UsageError
-from collector.gym_client import ClientError, GymClient, NotSentError
+from collector.gym_client import ClientError, GymClient, NotSentError, url_without_password
+from collector.secrets import Redactor, secret_texts
+from collector.suggestions import suggestion
 
 REACH_PAUSE = 0.25
 
@@ -114,7 +114,7 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
             except NotSentError as error:
                 if time.monotonic() > until:
                     raise ServerError(
-                        f"agent {name} cannot be reached at {shown(url)}:"
+                        f"agent {name} cannot be reached at {url_without_password(url)}:"
                         f" {servers.redactor.text(str(error))}"
                     ) from error
                 await asyncio.sleep(REACH_PAUSE)
@@ -122,11 +122,6 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
             except ClientError:
                 pass  # it is there
             break
-
-
-def shown(url: httpx.URL) -> str:
-    """Return a URL without the password it may have."""
-    return str(url.copy_with(username=None, password=None) if url.userinfo else url)
 
 
 def _passwords(url: httpx.URL) -> list[str]:
@@ -149,6 +144,5 @@ def _given_url(name: str, text: str) -> httpx.URL:
 def unknown_agent(name: str, known: Iterable[str]) -> UsageError:
     """Say which agents there are, and which of them was probably meant."""
     known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    guess = f"; did you mean {close[0]}?" if close else ""
-    return UsageError(f"unknown agent {name}{guess}\n  known agents: {', '.join(known) or 'none'}")
+    listed = ", ".join(known) or "none"
+    return UsageError(f"unknown agent {name}{suggestion(name, known)}\n  known agents: {listed}")

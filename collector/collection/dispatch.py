@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 import httpx
 
-from collector.collection.discovery import Servers, shown, unknown_agent
+from collector.collection.discovery import Servers, unknown_agent
 from collector.collection.outcomes import Answer, Failure, Judge, Outcome
 from collector.collection.requests import Request
 from collector.collection.stopping import Stop
 from collector.errors import ServerError
-from collector.gym_client import ClientError, GymClient, NotSentError
+from collector.gym_client import ClientError, GymClient, NotSentError, url_without_password
 from collector.retries import pause, retry_after
 
 RAMP_WORKERS = 32
@@ -176,7 +176,7 @@ class Dispatcher:
         else:
             self._stop.ask(
                 ServerError(
-                    f"agent {agent} cannot be reached at {shown(self._urls[agent])}:"
+                    f"agent {agent} cannot be reached at {url_without_password(self._urls[agent])}:"
                     f" {self._judge.redactor.text(str(error))}"
                     + (f"\n  gave up after {patience:g} s" if watch.was_seen else "")
                 )

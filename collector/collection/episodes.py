@@ -9,8 +9,8 @@ from collector.collection.failure_kinds import (
     FAILURE_CLASS,
     FAILURE_TERMINAL,
 )
-from collector.collection.keys import Key
 from collector.jsonl import dump
+from collector.keys import Key
 
 Row = dict[str, Any]
 TASK_ID = "_ng_task_id"

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import orjson
 
-from collector import values
+from collector import yaml_values
 from collector.collection.settings import Connection
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
@@ -79,7 +79,7 @@ class HeadConfig:
             if isinstance(name, str)
             and any(
                 isinstance(part, dict) and part.get(OBSERVED) is True
-                for _, part in values.walked(server)
+                for _, part in yaml_values.walked(server)
             )
         ]
 
@@ -158,7 +158,7 @@ async def fetch_head_config(connection: Connection, client: GymClient) -> HeadCo
 def _parsed(body: bytes) -> dict[str, Any] | None:
     try:
         text = orjson.loads(body)
-        config = values.parse(text) if isinstance(text, str) else None
+        config = yaml_values.parse(text) if isinstance(text, str) else None
     except ValueError:
         return None
     return config if isinstance(config, dict) else None

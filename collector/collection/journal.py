@@ -133,7 +133,7 @@ class Syncer:
 def _open(path: Path) -> int:
     try:
         if path.exists() and not path.is_file():
-            raise FileError(f"cannot write {path}: something that is no file is in its place")
+            raise FileError(f"cannot write {path}: the path exists and is not a regular file")
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror}") from error

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from collector.collection.keys import ROLLOUT, TASK
 from collector.collection.problems import LineProblems, UnusableRowError
 from collector.collection.prompts import Prompt
 from collector.collection.routing import (
@@ -28,6 +27,7 @@ from collector.collection.sorting import sorted_lines
 from collector.collection.task_indices import TaskIndices
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
+from collector.keys import ROLLOUT, TASK
 
 Row = dict[str, Any]
 Line = tuple[int, bytes]
@@ -70,6 +70,8 @@ class Materialized:
     """Rows by the agent they name and the one they are sent to instead."""
     keys: set[str] = field(default_factory=set)
     """What rows say of themselves: agents, task sources, tasksets."""
+    renamed_count: int = 0
+    """Rows with a parameter that is sent under another name."""
 
     @property
     def rollout_count(self) -> int:
@@ -109,6 +111,7 @@ def materialize(
         mixed_lines=rows.tasks.mixed_lines,
         overridden=rows.router.overridden,
         keys=rows.router.keys,
+        renamed_count=rows.renamed_count,
     )
 
 
@@ -131,6 +134,7 @@ class _Rows:
         self.params = RowParams(
             recipe.prompt, recipe.responses_create_params, recipe.num_repeats_add_seed
         )
+        self.renamed_count = 0
         self.rollout_counts: Counter[str] = Counter()
         self.repeats: dict[str, int] = {}
 
@@ -158,7 +162,7 @@ class _Rows:
         for target in route.targets:
             self._repeats_of(target, route)
         if is_flat:
-            self.params.set_overrides(row)
+            self.renamed_count += self.params.set_overrides(row)
         self.tasks.stamp(row, number, line)
         if route.server is not None:
             row[SERVER] = route.server

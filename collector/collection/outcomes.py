@@ -22,9 +22,9 @@ from collector.collection.failure_kinds import (
     kind_of_status,
 )
 from collector.collection.requests import ATTEMPT, Request, stamped
-from collector.collection.secrets import Redactor
 from collector.gym_client import ClientError, GarbledError, Reply, TooLargeError, TooSlowError
 from collector.jsonl import dump, parse_object
+from collector.secrets import Redactor
 
 Row = dict[str, Any]
 NO_PERSIST = "_ng_no_persist"

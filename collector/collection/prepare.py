@@ -17,6 +17,7 @@ from collector.artifacts import (
     RECORD_SUFFIX,
     beside,
 )
+from collector.atomic_files import Drafts, drafting
 from collector.collection import record as records
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
@@ -24,9 +25,9 @@ from collector.collection.journal import Journal
 from collector.collection.materialize import Materialized, Recipe, materialize, unused_names
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
+from collector.collection.row_params import LIMIT, OLD_LIMIT
 from collector.collection.settings import CollectSettings
 from collector.collection.state import Reading, State, read_inputs, read_state
-from collector.drafts import Drafts, drafting
 from collector.errors import FileError, UsageError
 from collector.terminal import counted_noun
 
@@ -102,6 +103,8 @@ def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Ite
     """Give a run that is ready to be collected, and leave no trace if it never gets there."""
     files = Files(settings.output_jsonl_fpath.absolute())
     _refuse_contradictions(settings, files)
+    if OLD_LIMIT in settings.responses_create_params:
+        say(f"{OLD_LIMIT} is sent as {LIMIT}, as the Responses API calls it")
     try:
         files.rollouts.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -253,7 +256,7 @@ class _Preparation:
 
 
 def _warnings(recipe: Recipe, found: Materialized) -> Iterator[str]:
-    """Say which rows go elsewhere than they ask for, and which names are of no row."""
+    """Say what is sent otherwise than the rows say, and which names are of no row."""
     if found.overridden:
         moved = [
             f"{own} → {agent} ({counted_noun(count, 'row')})"
@@ -265,5 +268,8 @@ def _warnings(recipe: Recipe, found: Materialized) -> Iterator[str]:
             f"warning: {setting} overrides the agent_ref of rows: "
             f"{', '.join(moved[:SHOWN_AGENTS])}{more}"
         )
+    if found.renamed_count:
+        rows = counted_noun(found.renamed_count, "row")
+        yield f"{OLD_LIMIT} of {rows} is sent as {LIMIT}, as the Responses API calls it"
     for setting, names in unused_names(recipe, found).items():
         yield f"warning: {setting} has names that no row has: {', '.join(names)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import stem
-from collector.drafts import drafting
+from collector.atomic_files import drafting
 from collector.errors import FileError, UsageError
 
 Origin = dict[str, Any]

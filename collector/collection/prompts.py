@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from collector import values
-from collector.checking import checked
+from collector import yaml_values
 from collector.errors import FileError, UsageError
+from collector.validation import checked
 
 Row = dict[str, Any]
 
@@ -46,7 +46,7 @@ class Prompt(BaseModel):
 def load_prompt(path: Path) -> Prompt:
     """Read the templates from a YAML file."""
     try:
-        content = values.parse(path.read_text(encoding="utf-8"))
+        content = yaml_values.parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot read the prompt_config {path}: {error.strerror}") from error
     except ValueError as error:

@@ -14,11 +14,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
+from collector.atomic_files import Drafts
 from collector.collection.materialize import Materialized
 from collector.collection.problems import listed
 from collector.collection.routing import DEFAULT
 from collector.collection.settings import CollectSettings
-from collector.drafts import Drafts
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
@@ -157,7 +157,8 @@ def load_record(path: Path) -> Record | None:
     except ValidationError as error:
         first = error.errors()[0]
         raise FileError(
-            f"{path} is no record of a run: {'.'.join(map(str, first['loc']))}: {first['msg']}\n"
+            f"{path} is not the record of a run:"
+            f" {'.'.join(map(str, first['loc']))}: {first['msg']}\n"
             "  what to do: remove it, then resume: the materialized inputs are compared instead"
         ) from None
 

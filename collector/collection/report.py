@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from collector.collection.aggregate import Aggregated
 from collector.collection.collect import Collected
 from collector.collection.progress import counted, duration
 from collector.collection.state import Tally
-from collector.terminal import counted_noun, printable
+from collector.terminal import counted_noun, printable, relative_path
 
 
 def as_text(result: Collected) -> str:
@@ -62,13 +60,13 @@ def as_data(result: Collected) -> dict[str, Any]:
 def profile_command(result: Collected) -> str:
     """Return the command that profiles what was collected."""
     partial = " --allow-partial" if result.missing_count else ""
-    return f"spotter profile {shlex.quote(str(_short(result.files.rollouts)))}{partial}"
+    return f"spotter profile {shlex.quote(relative_path(result.files.rollouts))}{partial}"
 
 
 def aggregated_as_text(result: Aggregated) -> str:
     """Describe what the agents computed."""
-    merged = [f"Merged       {_short(path)}" for path in result.merged]
-    return "\n".join([*_key_metrics(result), *merged, f"Aggregate    {_short(result.path)}"])
+    merged = [f"Merged       {relative_path(path)}" for path in result.merged]
+    return "\n".join([*_key_metrics(result), *merged, f"Aggregate    {relative_path(result.path)}"])
 
 
 def aggregated_as_data(result: Aggregated) -> dict[str, Any]:
@@ -141,13 +139,13 @@ def _figure(value: object) -> str:
 
 def _files(result: Collected) -> Iterator[str]:
     files = result.files
-    yield f"Rollouts     {_short(files.rollouts)}"
-    yield f"Inputs       {_short(files.inputs)}"
+    yield f"Rollouts     {relative_path(files.rollouts)}"
+    yield f"Inputs       {relative_path(files.inputs)}"
     if files.failures.exists():
-        yield f"Failures     {_short(files.failures)}"
-    yield f"Record       {_short(files.record)}"
+        yield f"Failures     {relative_path(files.failures)}"
+    yield f"Record       {relative_path(files.record)}"
     if result.aggregated:
-        yield f"Aggregate    {_short(result.aggregated.path)}"
+        yield f"Aggregate    {relative_path(result.aggregated.path)}"
 
 
 def _next_step(result: Collected) -> Iterator[str]:
@@ -171,7 +169,3 @@ def _next_step(result: Collected) -> Iterator[str]:
             yield f"To profile what is there: {profile_command(result)}"
     else:
         yield f"To profile them: {profile_command(result)}"
-
-
-def _short(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(os.getcwd()) else path  # noqa: PTH109

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from collector.collection.episodes import ROLLOUT_ID, episode_body
-from collector.collection.keys import ROLLOUT, TASK, Key, key_of
 from collector.collection.routing import AGENT, SERVER, SOURCE, target_of, taskset_of
 from collector.jsonl import dump, parse_object
+from collector.keys import ROLLOUT, TASK, Key, key_of
 
 Row = dict[str, Any]
 ATTEMPT = "_ng_attempt_index"

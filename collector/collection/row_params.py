@@ -12,6 +12,8 @@ from collector.collection.prompts import Prompt
 
 Row = dict[str, Any]
 PARAMS = "responses_create_params"
+# what people type, and what the Responses API calls it
+OLD_LIMIT, LIMIT = "max_tokens", "max_output_tokens"
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,18 @@ class RowParams:
         except ValueError as error:
             raise UnusableRowError(str(error)) from error
 
-    def set_overrides(self, row: Row) -> None:
-        """Merge the settings for all rows over the row's own."""
+    def set_overrides(self, row: Row) -> bool:
+        """Merge the settings for all rows over the row's own; tell whether one was renamed."""
         if not isinstance(row.get(PARAMS), dict):
             raise UnusableRowError(
                 f"no {PARAMS}" if PARAMS not in row else f"{PARAMS} is not an object",
                 "agents need it: put it into the rows, or give a prompt_config",
             )
-        row[PARAMS] |= self.overrides
+        is_renamed = OLD_LIMIT in row[PARAMS]
+        row[PARAMS] = _renamed(row[PARAMS]) | _renamed(self.overrides)
         if self.has_seed:
             _extra_body(row)
+        return is_renamed
 
     def refuse_any(self) -> None:
         """Refuse what cannot be done to a row of a taskset, whose parameters are its own."""
@@ -68,6 +72,14 @@ class RowParams:
             # json, not orjson: servers and NeMo Gym write it with a space after the colon
             text = json.dumps(_extra_body(row) | {"seed": seed})
             row[PARAMS].setdefault("metadata", {})["extra_body"] = text
+
+
+def _renamed(params: Mapping[str, Any]) -> Row:
+    """Return the parameters under the names that the Responses API knows."""
+    if OLD_LIMIT not in params:
+        return dict(params)
+    rest = {name: value for name, value in params.items() if name != OLD_LIMIT}
+    return {LIMIT: params[OLD_LIMIT], **rest}
 
 
 def _extra_body(row: Row) -> Row:

@@ -1,4 +1,4 @@
-"""Read the rows of an artifact one at a time, and name every line that is none."""
+"""Read the rows of an artifact one at a time, and name every line that is not a row."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.collection.keys import Key, key_of
 from collector.collection.problems import LineProblems
 from collector.errors import FileError
 from collector.jsonl import parse_object
+from collector.keys import Key, key_of
 
 Row = dict[str, Any]
 Listener = Callable[[str], None]

@@ -21,16 +21,17 @@ from pydantic import (
 )
 
 from collector.artifacts import NO_ROLLOUTS
-from collector.collection.keys import MAX_ROLLOUT
 from collector.collection.materialize import Recipe
 from collector.collection.prompts import Prompt
 from collector.collection.routing import DEFAULT, Mode, Routing
-from collector.collection.secrets import secret_fields
+from collector.collection.row_params import LIMIT, OLD_LIMIT
+from collector.keys import MAX_ROLLOUT
+from collector.secrets import secret_fields
 
 DEFAULT_HEAD_PORT = 11000
 
 
-def _is_rollouts_path(path: Path) -> Path:
+def _rollouts_path(path: Path) -> Path:
     if path.suffix != ".jsonl" or path.name.endswith(NO_ROLLOUTS):
         raise ValueError(
             f"{path} cannot be a rollouts file: its name must end in .jsonl, and not in "
@@ -39,7 +40,7 @@ def _is_rollouts_path(path: Path) -> Path:
     return path
 
 
-def _is_host(text: str) -> str:
+def _valid_host(text: str) -> str:
     try:
         httpx.URL(scheme="http", host=text)
     except httpx.InvalidURL:
@@ -47,7 +48,7 @@ def _is_host(text: str) -> str:
     return text
 
 
-def _is_json(params: dict[str, Any]) -> dict[str, Any]:
+def _json_params(params: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters as JSON has them: YAML knows more."""
     try:
         made: dict[str, Any] = json.loads(json.dumps(params, allow_nan=False))
@@ -56,13 +57,13 @@ def _is_json(params: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _is_shard(shard: tuple[int, int] | None) -> tuple[int, int] | None:
+def _valid_shard(shard: tuple[int, int] | None) -> tuple[int, int] | None:
     if shard and shard[0] > shard[1]:
         raise ValueError(f"there is no shard {shard[0]} of {shard[1]}")
     return shard
 
 
-def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
+def _params_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
     for name, _ in secret_fields(params):
         raise ValueError(
             f"{name} looks like a secret, and would be written into every materialized row:"
@@ -71,7 +72,7 @@ def _is_without_secrets(params: dict[str, Any]) -> dict[str, Any]:
     return params
 
 
-def _is_fan_out(fan_out: dict[str, list[str]]) -> dict[str, list[str]]:
+def _valid_fan_out(fan_out: dict[str, list[str]]) -> dict[str, list[str]]:
     for key, agents in fan_out.items():
         if not agents:
             raise ValueError(f"{key} has no agents, so its rows would be dropped")
@@ -82,7 +83,9 @@ def _is_fan_out(fan_out: dict[str, list[str]]) -> dict[str, list[str]]:
 
 Name = Annotated[str, Field(min_length=1)]
 Repeats = Annotated[int, Field(ge=1, le=MAX_ROLLOUT, strict=True)]
-Params = Annotated[dict[str, Any], AfterValidator(_is_json), AfterValidator(_is_without_secrets)]
+Params = Annotated[
+    dict[str, Any], AfterValidator(_json_params), AfterValidator(_params_without_secrets)
+]
 
 
 class Connection(BaseModel):
@@ -90,7 +93,7 @@ class Connection(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    head_host: Annotated[str, AfterValidator(_is_host)] = "127.0.0.1"
+    head_host: Annotated[str, AfterValidator(_valid_host)] = "127.0.0.1"
     head_port: Annotated[int, Field(ge=1, le=65535)] = DEFAULT_HEAD_PORT
     agent_urls: dict[str, str] = {}
     request_timeout: PositiveFloat = 3600.0
@@ -114,7 +117,7 @@ class AggregateSettings(Connection, Counting):
     """Everything that `spotter aggregate` can be told."""
 
     input_glob: Annotated[str, Field(min_length=1)]
-    output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
+    output_jsonl_fpath: Annotated[Path, AfterValidator(_rollouts_path)]
     merge_shards: StrictBool = True
     overwrite: StrictBool = False
 
@@ -130,7 +133,7 @@ class RowSettings(BaseModel):
     ] = {}
     fan_out: Annotated[
         dict[Name, list[Name]],
-        AfterValidator(_is_fan_out),
+        AfterValidator(_valid_fan_out),
         Field(description="a map like {agent: [agent_a, agent_b]}"),
     ] = {}
     environment_routing_mode: Mode = "agent"
@@ -150,7 +153,7 @@ class RowSettings(BaseModel):
     ] = {}
     shard: Annotated[
         tuple[PositiveInt, PositiveInt] | None,
-        AfterValidator(_is_shard),
+        AfterValidator(_valid_shard),
         Field(description="a part of all, like 2/8"),
     ] = None
     prompt_config: Path | None = None
@@ -163,6 +166,8 @@ class RowSettings(BaseModel):
                 f"agent_name is {self.agent_name}, but agent_map sends the rest to {default}:"
                 " give one of them"
             )
+        if {OLD_LIMIT, LIMIT} <= self.responses_create_params.keys():
+            raise ValueError(f"{OLD_LIMIT} and {LIMIT} are the same: give one of them")
         if self.environment_routing_mode == "legacy" and not self.environment_server_name:
             raise ValueError("environment_routing_mode=legacy needs environment_server_name")
         if self.environment_routing_mode == "taskset" and not self.environment_server_routes:
@@ -195,7 +200,7 @@ class CollectSettings(Connection, Counting, RowSettings):
     """Everything that `spotter collect` can be told."""
 
     input_jsonl_fpath: Path
-    output_jsonl_fpath: Annotated[Path, AfterValidator(_is_rollouts_path)]
+    output_jsonl_fpath: Annotated[Path, AfterValidator(_rollouts_path)]
     num_samples_in_parallel: PositiveInt = 64
     max_attempts: PositiveInt = 3
     grace_period: NonNegativeFloat = 30.0

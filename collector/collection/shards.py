@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, NO_ROLLOUTS, beside
+from collector.atomic_files import Drafts, drafting
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.discovery import find_servers
 from collector.collection.journal import Journal
-from collector.collection.keys import Key
 from collector.collection.routing import label_of
 from collector.collection.rows import keyed_rows
 from collector.collection.settings import AggregateSettings, Counting
 from collector.collection.sorting import sorted_lines
-from collector.drafts import Drafts, drafting
 from collector.errors import FileError, InvariantError, ServerError, UsageError
 from collector.gym_client import GymClient
+from collector.keys import Key
 from collector.terminal import counted_noun
 
 Row = dict[str, Any]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from collector.collection.keys import Key
 from collector.errors import FileError
+from collector.keys import Key
 
 CHUNK_BYTES = 64 << 20
 HEAD = struct.Struct(">QQQ")

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from collector.collection.failure_kinds import is_named, is_terminal
-from collector.collection.keys import Key, Keys
 from collector.collection.outcomes import ELAPSED
 from collector.collection.problems import LineProblems, listed
 from collector.collection.requests import Request, request_of
 from collector.collection.routing import label_of
 from collector.collection.rows import Listener, keyed_rows, numbered_lines
 from collector.errors import FileError, InvariantError
+from collector.keys import Key, Keys
 
 Row = dict[str, Any]
 HINT = "correct or remove them, then resume"

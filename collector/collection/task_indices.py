@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from collector.collection.keys import MAX_ROLLOUT, TASK
 from collector.collection.problems import UnusableRowError
+from collector.keys import MAX_ROLLOUT, TASK
 
 Row = dict[str, Any]
 MAX_INDEX = (1 << 63) - 1

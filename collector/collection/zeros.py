@@ -10,13 +10,13 @@ from typing import Any
 
 from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, beside
 from collector.collection.failure_kinds import FAILURE_CLASS, failure_class_of
-from collector.collection.keys import ROLLOUT, TASK, Key, Keys
 from collector.collection.routing import AGENT, SERVER
 from collector.collection.rows import keyed_rows
 from collector.collection.settings import Counting
 from collector.collection.sorting import Item, sorted_lines
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
+from collector.keys import ROLLOUT, TASK, Key, Keys
 
 Row = dict[str, Any]
 Group = Callable[[Row], str | None]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from collector.commands.common import (
-    CONNECTION_OVERRIDES,
-    UNUSED_OVERRIDES,
+    UNUSED,
     AgentUrls,
     HeadHost,
     HeadPort,
@@ -17,19 +16,12 @@ from collector.commands.common import (
     parsed_urls,
     print_json,
     print_text,
+    settings_given,
 )
-from collector.commands.counting import COUNTING_OVERRIDES, CountFailures, CountMissing
-from collector.overrides import Override
+from collector.commands.counting import CountFailures, CountMissing
+from collector.overrides import FLAG_ONLY
 
-OVERRIDES = {
-    "input_glob": Override("--input-glob"),
-    "output_jsonl_fpath": Override("--output-jsonl-fpath"),
-    "merge_shards": Override("--merge-shards", is_switch=True, off="--no-merge-shards"),
-    "overwrite": Override("--overwrite", is_switch=True),
-    **CONNECTION_OVERRIDES,
-    **COUNTING_OVERRIDES,
-    **UNUSED_OVERRIDES,
-}
+FOREIGN = UNUSED
 
 
 def aggregate(
@@ -57,7 +49,9 @@ def aggregate(
     head_host: HeadHost = "127.0.0.1",
     head_port: HeadPort = 11000,
     request_timeout: RequestTimeout = 3600.0,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Merge shards of rollouts, and have the agents compute their own metrics over all of them.
 
@@ -68,24 +62,17 @@ def aggregate(
     spotter aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl
     spotter aggregate '+input_glob=a/*.jsonl,b/*.jsonl' +output_jsonl_fpath=all.jsonl
     """
+    named = locals()
     import asyncio
 
-    from collector.checking import checked
     from collector.collection import report
     from collector.collection.settings import AggregateSettings
     from collector.collection.shards import aggregate_shards
+    from collector.validation import checked
 
-    given: dict[str, Any] = {
-        "input_glob": input_glob,
-        "output_jsonl_fpath": output_jsonl_fpath,
-        "merge_shards": merge_shards,
-        "overwrite": overwrite,
-        "count_failure_classes_as_zero": count_failure_classes_as_zero or (),
-        "count_missing_rollouts_as_zero": count_missing_rollouts_as_zero,
+    given = {
+        **settings_given(aggregate, named, AggregateSettings),
         "agent_urls": parsed_urls(agent_url or []),
-        "head_host": head_host,
-        "head_port": head_port,
-        "request_timeout": request_timeout,
     }
     result = asyncio.run(aggregate_shards(checked(AggregateSettings, given)))
     if json:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from collector.commands import collect_options as options
-from collector.commands.collect_options import OVERRIDES, SERVE_OVERRIDES
+from collector.commands.collect_options import FOREIGN
 from collector.commands.collect_served import Served, collect_here, collect_served, found
 from collector.commands.common import (
     AgentUrls,
-    Configs,
     HeadHost,
     HeadPort,
     Json,
     RequestTimeout,
-    Set,
-    parsed,
     parsed_urls,
     print_json,
     print_text,
+    settings_given,
 )
 from collector.commands.counting import CountFailures, CountMissing
 from collector.commands.uploads import Trackers, ready_trackers, say
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from collector.collection.collect import Collected
     from collector.uploading.content import Upload
 
-__all__ = ["OVERRIDES", "SERVE_OVERRIDES", "collect"]
+__all__ = ["FOREIGN", "collect"]
 
 
 def collect(
@@ -42,8 +40,8 @@ def collect(
     input_jsonl_fpath: options.Input = None,
     output_jsonl_fpath: options.Output,
     serve: options.Serve = False,
-    config: Configs = None,
-    settings: Set = None,
+    config: options.ServedConfigs = None,
+    settings: options.ServedSet = None,
     split: options.Split = None,
     reuse_existing_data_preparation: options.Reuse = False,
     shard: options.Shard = None,
@@ -57,7 +55,7 @@ def collect(
     environment_server_routes: options.EnvironmentServerRoutes = None,
     environment_routing_mode: options.EnvironmentRoutingMode = "agent",
     environment_server_name: options.EnvironmentServerName = None,
-    resume: options.Resume = False,
+    resume_from_cache: options.Resume = False,
     overwrite: options.Overwrite = False,
     disable_aggregation: options.NoAggregation = False,
     count_failure_classes_as_zero: CountFailures = None,
@@ -90,46 +88,16 @@ def collect(
         +output_jsonl_fpath=results/rollouts.jsonl +num_repeats=4 +num_samples_in_parallel=10 \\
         '+responses_create_params={temperature: 0.7}'
     spotter collect --serve -o results/rollouts.jsonl --split validation \\
-        -c resources_servers/workplace/configs/workplace.yaml \\
+        -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
-    given: dict[str, Any] = {
-        "agent_name": agent_name,
-        "agent_map": parsed("agent_map", agent_map or []) or {},
-        "fan_out": parsed("fan_out", fan_out or []) or {},
-        "environment_server_routes": parsed(
-            "environment_server_routes", environment_server_routes or []
-        )
-        or {},
-        "environment_routing_mode": environment_routing_mode,
-        "environment_server_name": environment_server_name,
-        "input_jsonl_fpath": input_jsonl_fpath,
-        "output_jsonl_fpath": output_jsonl_fpath,
-        "limit": limit,
+    named = locals()
+    from collector.collection.settings import CollectSettings
+
+    given = {
+        **settings_given(collect, named, CollectSettings),
         "shard": shard.split("/") if shard else None,
-        "num_repeats": parsed("num_repeats", num_repeats or []),
-        "num_repeats_add_seed": num_repeats_add_seed,
-        "interleave_repeats": interleave_repeats,
-        "num_samples_in_parallel": num_samples_in_parallel,
-        "responses_create_params": parsed("responses_create_params", responses_create_params or [])
-        or {},
-        "prompt_config": prompt_config,
-        "resume_from_cache": resume,
-        "overwrite": overwrite,
-        "disable_aggregation": disable_aggregation,
-        "count_failure_classes_as_zero": count_failure_classes_as_zero or (),
-        "count_missing_rollouts_as_zero": count_missing_rollouts_as_zero,
-        "max_attempts": max_attempts,
-        "retry_terminal_timeouts": retry_terminal_timeouts,
-        "dispatch_longest_first": dispatch_longest_first,
-        "dispatch_budget_s": dispatch_budget_s,
-        "drain_margin_s": drain_margin_s,
-        "require_complete": require_complete,
         "agent_urls": parsed_urls(agent_url or []),
-        "head_host": head_host,
-        "head_port": head_port,
-        "request_timeout": request_timeout,
-        "grace_period": grace_period,
     }
     trackers = ready_trackers(upload)
     served = Served(
@@ -170,7 +138,7 @@ def _tell(result: Collected, trackers: list[str], *, as_json: bool, require_comp
 
 
 def _described(result: Collected) -> list[Upload]:
-    from collector.uploading.collected import collected_upload
+    from collector.commands.collected_upload import collected_upload
 
     if result.signal:
         raise ServerError("you stopped the collection")

@@ -1,4 +1,4 @@
-"""The options of `spotter collect`, and NeMo Gym's overrides for them."""
+"""The options of `spotter collect`, each with what NeMo Gym calls it if that differs."""
 
 from __future__ import annotations
 
@@ -7,38 +7,12 @@ from typing import Annotated
 
 import typer
 
-from collector.commands.common import CONNECTION_OVERRIDES, UNUSED_OVERRIDES
-from collector.commands.counting import COUNTING_OVERRIDES
-from collector.commands.uploads import UPLOAD_OVERRIDES
-from collector.overrides import ANY, Override
+from collector.commands.common import UNUSED, Configs, Set
+from collector.commands.uploads import UPLOAD_ALIASES
+from collector.overrides import FLAG_ONLY, MAP, WITH_SERVE, Named, Override
 
-OVERRIDES = {
-    "agent_name": Override("--agent-name"),
-    "agent_map": Override("--agent-map", is_map=True),
-    "fan_out": Override("--fan-out", is_map=True),
-    "environment_server_routes": Override("--environment-server-routes", is_map=True),
-    "environment_routing_mode": Override("--environment-routing-mode"),
-    "environment_server_name": Override("--environment-server-name"),
-    "input_jsonl_fpath": Override("--input-jsonl-fpath"),
-    "output_jsonl_fpath": Override("--output-jsonl-fpath"),
-    "limit": Override("--limit"),
-    "shard": Override("--shard"),
-    "num_repeats": Override("--num-repeats", is_map=True),
-    "num_repeats_add_seed": Override("--num-repeats-add-seed", is_switch=True),
-    "interleave_repeats": Override("--interleave-repeats", is_switch=True),
-    "num_samples_in_parallel": Override("--num-samples-in-parallel"),
-    "responses_create_params": Override("--responses-create-params", is_map=True),
-    "prompt_config": Override("--prompt-config"),
-    "resume_from_cache": Override("--resume-from-cache", is_switch=True),
-    "overwrite": Override("--overwrite", is_switch=True),
-    "disable_aggregation": Override("--disable-aggregation", is_switch=True),
-    "max_attempts": Override("--max-attempts"),
-    "retry_terminal_timeouts": Override("--retry-terminal-timeouts", is_switch=True),
-    "dispatch_longest_first": Override("--dispatch-longest-first", is_switch=True),
-    "dispatch_budget_s": Override("--dispatch-budget-s"),
-    "drain_margin_s": Override("--drain-margin-s"),
-    "grace_period": Override("--grace-period"),
-    "require_complete": Override("--require-complete", is_switch=True),
+# settings of NeMo Gym's collector that mean nothing here, or cannot be followed
+FOREIGN = {
     "max_resident_rollout_tasks": Override(
         "", unused="rows are drawn as there is room; num_samples_in_parallel is the limit"
     ),
@@ -52,19 +26,8 @@ OVERRIDES = {
         "", refused="it would move rollouts out of the rollouts file"
     ),
     "skills": Override("", is_map=True, refused="only NeMo Gym's collector sends skills"),
-    **CONNECTION_OVERRIDES,
-    **COUNTING_OVERRIDES,
-    **UPLOAD_OVERRIDES,
-    **UNUSED_OVERRIDES,
-}
-SERVE_OVERRIDES = {
-    **OVERRIDES,
-    "config_paths": Override("--config", is_list=True),
-    "split": Override("--split"),
-    "reuse_existing_data_preparation": Override(
-        "--reuse-existing-data-preparation", is_switch=True
-    ),
-    ANY: Override("--set"),
+    **UNUSED,
+    **UPLOAD_ALIASES,
 }
 AgentName = Annotated[
     str | None,
@@ -77,14 +40,17 @@ AgentMap = Annotated[
     typer.Option(
         help="Agents by the agent or task source that rows name: {old: new, _default: agent}."
     ),
+    MAP,
 ]
 FanOut = Annotated[
     list[str] | None,
     typer.Option(help="Several agents for the same rows: {agent: [agent_a, agent_b]}."),
+    MAP,
 ]
 EnvironmentServerRoutes = Annotated[
     list[str] | None,
     typer.Option(help="Environment servers for rows of tasksets: {taskset: server}."),
+    MAP,
 ]
 EnvironmentRoutingMode = Annotated[
     str,
@@ -110,11 +76,16 @@ Output = Annotated[
     Path, typer.Option("--output-jsonl-fpath", "--output", "-o", help="The rollouts file.")
 ]
 Serve = Annotated[
-    bool, typer.Option("--serve", help="Start the servers of --config, and stop them after.")
+    bool,
+    typer.Option("--serve", help="Start the servers of --config, and stop them after."),
+    FLAG_ONLY,
 ]
+ServedConfigs = Annotated[Configs, WITH_SERVE]
+ServedSet = Annotated[Set, WITH_SERVE]
 Split = Annotated[
     str | None,
     typer.Option(help="Which datasets of the configs to collect, with --serve.  [default: train]"),
+    WITH_SERVE,
 ]
 Reuse = Annotated[
     bool,
@@ -122,6 +93,7 @@ Reuse = Annotated[
         "--reuse-existing-data-preparation",
         help="Take the task file that an earlier --serve of these configs wrote, as it is.",
     ),
+    WITH_SERVE,
 ]
 Shard = Annotated[
     str | None,
@@ -137,6 +109,7 @@ NumRepeats = Annotated[
         "-n",
         help="Rollouts a task: a number, or {agent: number, _default: number}.  [default: 1]",
     ),
+    MAP,
 ]
 AddSeed = Annotated[
     bool, typer.Option("--num-repeats-add-seed", help="Send the rollout index as vLLM's seed.")
@@ -151,13 +124,16 @@ Parallel = Annotated[
 Params = Annotated[
     list[str] | None,
     typer.Option(help="Settings for the model, like '{temperature: 0.7}'; may be repeated."),
+    MAP,
 ]
 PromptConfig = Annotated[
     Path | None,
     typer.Option(readable=False, help="A YAML file with a user and perhaps a system template."),
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", "--resume-from-cache", help="Go on with an unfinished run.")
+    bool,
+    typer.Option("--resume", "--resume-from-cache", help="Go on with an unfinished run."),
+    Named("resume_from_cache"),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Remove an earlier run and start anew.")

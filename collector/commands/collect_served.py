@@ -25,18 +25,21 @@ class Served:
 
 def found(path: Path) -> Path:
     """Return the task file as it was given, or the one of that name that comes with spotter."""
-    from collector.places import GYM_ROOT
+    from collector.bundled_files import bundled_file
+    from collector.terminal import write_error
 
-    packaged = GYM_ROOT / path
-    return packaged if not path.exists() and packaged.is_file() else path
+    packaged = None if path.exists() else bundled_file(path)
+    if packaged:
+        write_error(f"taking {path} from the files that come with spotter\n")
+    return packaged or path
 
 
 def collect_here(given: dict[str, Any]) -> Collected:
     """Collect from servers that run already."""
-    from collector.checking import checked
     from collector.collection.collect import collect as collect_run
     from collector.collection.progress import CollectProgress
     from collector.collection.settings import CollectSettings
+    from collector.validation import checked
 
     return collect_run(checked(CollectSettings, given), CollectProgress())
 
@@ -48,7 +51,7 @@ def collect_served(given: dict[str, Any], served: Served) -> Collected:
     from collector.servers.serve import child_gym
 
     servers = servers_of(load_config(served.configs, served.settings))
-    path = given["input_jsonl_fpath"]
+    path = given.get("input_jsonl_fpath")
     if path is not None:
         tasks = found(path)
     else:

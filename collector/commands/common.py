@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from collector.errors import UsageError
-from collector.overrides import ANY, Override
+from collector.overrides import ANY, FLAG_ONLY, MAP, Named, Override
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 Warehouse = Annotated[
     Path,
@@ -37,25 +41,25 @@ ConfigPaths = Annotated[
 Configs = Annotated[
     list[str] | None,
     typer.Option("--config", "-c", help="A config file; later ones are merged over earlier ones."),
+    Named("config_paths"),
 ]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Add or replace a setting; KEY may be dotted."),
+    Named(ANY),
 ]
-HeadHost = Annotated[str, typer.Option(help="Host of the head server.")]
-HeadPort = Annotated[int, typer.Option(help="Port of the head server.")]
+HeadHost = Annotated[str, typer.Option(help="Host of the head server."), Named("head_server.host")]
+HeadPort = Annotated[
+    int,
+    typer.Option(min=1, max=65535, help="Port of the head server."),
+    Named("head_server.port"),
+]
 RequestTimeout = Annotated[
     float, typer.Option(help="Seconds until a request is given up; rollouts may be long.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-CONFIG_OVERRIDES = {
-    "config_paths": Override("--config", is_list=True),
-    "head_server.host": Override("--head-host"),
-    "head_server.port": Override("--head-port"),
-    ANY: Override("--set"),
-}
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY]
 HEALTH = "Spotter's own findings are in the mart rollout_health"
-UNUSED_OVERRIDES = {
+UNUSED = {
     "disable_health_check": Override("", unused=HEALTH),
     "health_check_workers": Override("", unused=HEALTH),
     "health_check_ignored_checks": Override("", unused=HEALTH),
@@ -65,22 +69,33 @@ UNUSED_OVERRIDES = {
         "", unused="num_samples_in_parallel is the limit"
     ),
 }
-CONNECTION_OVERRIDES = {
-    "agent_url": Override("--agent-url"),
-    "head_server.host": Override("--head-host"),
-    "head_server.port": Override("--head-port"),
-    "request_timeout": Override("--request-timeout"),
-}
 
 
-def parsed(name: str, texts: list[str]) -> Any:
+def settings_given(
+    command: Callable[..., None], values: Mapping[str, Any], settings: type[BaseModel]
+) -> dict[str, Any]:
+    """Return the options that were given, under their own names, as far as the settings know them.
+
+    An option that takes a map may be repeated, and is read as YAML.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    given = {
+        name: values[name]
+        for name in settings.model_fields
+        if name in values and values[name] is not None
+    }
+    maps = [name for name in given if MAP in getattr(hints[name], "__metadata__", ())]
+    return given | {name: _parsed(name, given[name]) for name in maps}
+
+
+def _parsed(name: str, texts: list[str]) -> Any:
     """Read values as YAML; maps that are given one after the other are merged."""
-    from collector import values
+    from collector import yaml_values
 
     result: Any = None
     for text in texts:
         try:
-            result = values.merged(result, values.parse(text))
+            result = yaml_values.merged(result, yaml_values.parse(text))
         except ValueError as error:
             raise UsageError(f"{name}: {error}") from error
     return result

@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
-from collector.commands.common import CONFIG_OVERRIDES, ConfigPaths, Configs, Set
-from collector.overrides import ANY
+from collector.commands.common import (
+    ConfigPaths,
+    Configs,
+    HeadHost,
+    HeadPort,
+    Set,
+)
+from collector.errors import ServerError, UsageError
 
-OVERRIDES = {name: CONFIG_OVERRIDES[name] for name in ("config_paths", ANY)}
 
-
-def config(paths: ConfigPaths = None, *, config: Configs = None, settings: Set = None) -> None:
-    """Print the config that `spotter run` would use, with secrets hidden.
+def config(
+    paths: ConfigPaths = None,
+    *,
+    config: Configs = None,
+    settings: Set = None,
+    head_host: HeadHost = "127.0.0.1",
+    head_port: HeadPort = 11000,
+) -> None:
+    """Print a config with its secrets hidden: of config files, or of the servers that run.
 
     \b
-    spotter config -c resources_servers/workplace/configs/workplace.yaml \\
+    spotter config
+    spotter config -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
     import yaml
 
     from collector.servers.config import load_config, redacted, servers_of
 
-    loaded = load_config([*(paths or []), *(config or [])], settings or [])
-    servers_of(loaded)
+    files = [*(paths or []), *(config or [])]
+    if settings and not files:
+        raise UsageError("--set needs config files: name those that the settings are for")
+    if files:
+        loaded = load_config(files, settings or [])
+        servers_of(loaded)
+    else:
+        loaded = _running(head_host, head_port)
     typer.echo(yaml.safe_dump(redacted(loaded), sort_keys=False, allow_unicode=True), nl=False)
+
+
+def _running(host: str, port: int) -> dict[str, Any]:
+    import asyncio
+
+    from collector.collection.head_config import fetch_head_config
+    from collector.collection.settings import Connection
+    from collector.gym_client import GymClient
+    from collector.servers.config import bundled
+
+    async def fetched() -> dict[str, Any]:
+        async with GymClient() as client:
+            found = await fetch_head_config(Connection(head_host=host, head_port=port), client)
+            return found.content
+
+    try:
+        return asyncio.run(fetched())
+    except ServerError as error:
+        raise ServerError(
+            f"which config? No files are named, and {str(error).splitlines()[0]}\n"
+            "  what to do: start servers with spotter run first, say where the head server is with"
+            f" --head-port, or name config files: -c a.yaml -c b.yaml\n  {bundled()}"
+        ) from error

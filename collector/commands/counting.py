@@ -6,12 +6,6 @@ from typing import Annotated
 
 import typer
 
-from collector.overrides import Override
-
-COUNTING_OVERRIDES = {
-    "count_failure_classes_as_zero": Override("--count-failure-classes-as-zero", is_list=True),
-    "count_missing_rollouts_as_zero": Override("--count-missing-rollouts-as-zero", is_switch=True),
-}
 CountFailures = Annotated[
     list[str] | None,
     typer.Option(

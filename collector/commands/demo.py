@@ -23,7 +23,7 @@ def demo(
 ) -> None:
     """Run the whole workflow on the embedded gym: no model, no network, no account.
 
-    Starts the workplace environment with a simulated model, collects repeated rollouts, profiles
+    Starts the workplace assistant with a simulated model, collects repeated rollouts, profiles
     them, and shows what a profile tells. Running it again gives the same figures.
 
     \b

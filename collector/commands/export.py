@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.common import Warehouse, print_json
-from collector.overrides import Override
+from collector.overrides import FLAG_ONLY, Named
 
 if TYPE_CHECKING:
     from collector.exporting.export import Exported
-
-OVERRIDES = {
-    "warehouse": Override("--warehouse"),
-    "output_dir": Override("--output-dir"),
-    "format": Override("--format", is_list=True),
-    "select": Override("--select", is_list=True),
-    "run": Override("--run", is_list=True),
-    "memory_limit": Override("--memory-limit"),
-}
 
 
 def export(
@@ -37,6 +28,7 @@ def export(
             help="parquet, csv, jsonl, xlsx, or snapshot for that alone; may be repeated."
             "  [default: parquet]",
         ),
+        Named("format"),
     ] = None,
     select: Annotated[
         list[str] | None,
@@ -60,7 +52,9 @@ def export(
             "  [default: 2GiB, or half of the machine's]"
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print what was written as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Export the marts for other tools: files, and a snapshot that dashboards can keep open.
 

@@ -8,32 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.common import Warehouse, print_json
-from collector.commands.uploads import UPLOAD_OVERRIDES, Trackers, ready_trackers, say
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
-from collector.overrides import Override
+from collector.overrides import FLAG_ONLY, Named
 
 if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
     from collector.profiling.statistics import PriceList
     from collector.uploading.content import Upload
 
-OVERRIDES = {
-    "rollouts_jsonl_fpath": Override("--rollouts"),
-    "materialized_inputs_jsonl_fpath": Override("--inputs"),
-    "allow_partial_rollouts": Override("--allow-partial", is_switch=True),
-    "warehouse": Override("--warehouse"),
-    "output_dir": Override("--output-dir"),
-    "run_id": Override("--run-id"),
-    "memory_limit": Override("--memory-limit"),
-    "pass_threshold": Override("--pass-threshold"),
-    "answer_field": Override("--answer-field"),
-    "slice_by": Override("--slice-by", is_list=True),
-    "prices": Override("--prices"),
-    "count_failure_classes_as_zero": Override("--count-failure-classes-as-zero", is_list=True),
-    "count_missing_rollouts_as_zero": Override("--count-missing-rollouts-as-zero", is_switch=True),
-    **UPLOAD_OVERRIDES,
-}
+FOREIGN = UPLOAD_ALIASES
 
 
 def profile(
@@ -47,7 +32,9 @@ def profile(
     ] = None,
     *,
     rollouts: Annotated[
-        Path | None, typer.Option(readable=False, help="The rollouts file of one run.")
+        Path | None,
+        typer.Option(readable=False, help="The rollouts file of one run."),
+        Named("rollouts_jsonl_fpath"),
     ] = None,
     inputs: Annotated[
         Path | None,
@@ -55,9 +42,12 @@ def profile(
             readable=False,
             help="Its materialized inputs.  [default: <stem>_materialized_inputs.jsonl]",
         ),
+        Named("materialized_inputs_jsonl_fpath"),
     ] = None,
     allow_partial: Annotated[
-        bool, typer.Option("--allow-partial", help="Profile what is there if rollouts are missing.")
+        bool,
+        typer.Option("--allow-partial", help="Profile what is there if rollouts are missing."),
+        Named("allow_partial_rollouts"),
     ] = False,
     warehouse: Warehouse = Path("warehouse.duckdb"),
     output_dir: Annotated[
@@ -113,7 +103,9 @@ def profile(
         bool, typer.Option("--no-files", help="Fill the warehouse only: write no output files.")
     ] = False,
     upload: Trackers = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Profile one or more runs: rewards and other metrics per task and per agent.
 

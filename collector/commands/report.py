@@ -9,9 +9,7 @@ import typer
 
 from collector.commands.common import Warehouse, print_json
 from collector.errors import UsageError
-from collector.overrides import Override
-
-OVERRIDES = {"warehouse": Override("--warehouse")}
+from collector.overrides import FLAG_ONLY
 
 
 def report(
@@ -40,7 +38,9 @@ def report(
             metavar="TASK:ROLLOUT", help="A rollout to include besides those; may be repeated."
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print what was written as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Write a run to one self-contained HTML file: its page, its tasks and some rollouts.
 

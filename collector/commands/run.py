@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from collector.commands.common import CONFIG_OVERRIDES, ConfigPaths, Configs, Set
-
-OVERRIDES = CONFIG_OVERRIDES
+from collector.commands.common import ConfigPaths, Configs, Set
+from collector.overrides import FLAG_ONLY, Named
 
 
 def run(
@@ -19,6 +18,7 @@ def run(
     head_host: Annotated[
         str | None,
         typer.Option(help="Where the head server listens.  [default: the config's, or 127.0.0.1]"),
+        Named("head_server.host"),
     ] = None,
     head_port: Annotated[
         int | None,
@@ -27,13 +27,14 @@ def run(
             max=65535,
             help="Its port, 0 for any free one.  [default: the config's, or 11000]",
         ),
+        Named("head_server.port"),
     ] = None,
     exit_with_stdin: Annotated[
         bool,
         typer.Option("--exit-with-stdin", hidden=True, help="End when standard input is closed."),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the addresses as one line of JSON.")
+        bool, typer.Option("--json", help="Print the addresses as one line of JSON."), FLAG_ONLY
     ] = False,
 ) -> None:
     """Start the servers of config files, and wait until you stop them with Ctrl-C.
@@ -42,10 +43,10 @@ def run(
     network is among them.
 
     \b
-    spotter run -c resources_servers/workplace/configs/workplace.yaml \\
+    spotter run -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
-    spotter run "+config_paths=[resources_servers/workplace/configs/workplace.yaml,\\
-    responses_api_models/openai_model/configs/openai_model.yaml]" \\
+    ng_run "+config_paths=[responses_api_models/openai_model/configs/openai_model.yaml,\\
+    resources_servers/workplace_assistant/configs/workplace_assistant.yaml]" \\
         +policy_base_url=http://127.0.0.1:8000/v1 +policy_api_key=x +policy_model_name=my-model
     """
     import asyncio

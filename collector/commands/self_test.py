@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collector.commands.common import print_json
 from collector.errors import InvariantError, UsageError
-from collector.overrides import Override
+from collector.overrides import FLAG_ONLY
 
-OVERRIDES = {"entrypoint": Override("--entrypoint"), "input_jsonl_fpath": Override("--input")}
+if TYPE_CHECKING:
+    from collector.servers.selftest import SelfTest
+
 SHOWN = 10
 
 
@@ -20,7 +22,8 @@ def self_test(
         str | None,
         typer.Argument(
             show_default=False,
-            help="The environment: resources_servers/<name>, or a Python file of your own.",
+            help="The environment: resources_servers/<name>, or a Python file of your own."
+            "  [default: each that comes with spotter]",
         ),
     ] = None,
     *,
@@ -39,36 +42,55 @@ def self_test(
     write: Annotated[
         Path | None, typer.Option(help="Write the tasks to this file, if they are fine.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Test an environment: the ground truth scores 1, an empty answer 0, tools check their input.
 
     \b
-    spotter test resources_servers/workplace
+    spotter test
+    spotter test resources_servers/workplace_assistant
     spotter test my_environment.py --input my_tasks.jsonl
     spotter test my_environment.py --write my_tasks.jsonl --count 20
     """
-    import asyncio
     from dataclasses import asdict
 
-    from collector.servers.implementations import environment_named, tasks_of, write_tasks
-    from collector.servers.selftest import check_environment
+    from collector.servers.implementations import bundled_environments
     from collector.terminal import counted_noun, write_error
 
     name = environment or entrypoint
-    if not name:
-        raise UsageError("which environment? Name one: spotter test resources_servers/workplace")
-    found = environment_named(name)
-    result = asyncio.run(check_environment(found, tasks_of(found, input_jsonl_fpath, count)))
-    if write and not result.problems:
-        write_tasks(write.absolute(), tasks_of(found, input_jsonl_fpath, count))
-        write_error(f"wrote {counted_noun(result.task_count, 'task')} to {write}\n")
+    if not name and (input_jsonl_fpath or write):
+        raise UsageError("which environment are the tasks for? Name it before them")
+    names = [name] if name else bundled_environments()
+    results = {one: _tested(one, input_jsonl_fpath, count, write) for one in names}
     if json:
-        print_json(asdict(result))
-    if result.problems:
-        more = len(result.problems) - SHOWN
-        shown = [*result.problems[:SHOWN], *([f"… and {more} more"] if more > 0 else [])]
-        raise InvariantError("\n  ".join([f"{len(result.problems)} problems in {name}", *shown]))
-    if not json:
+        told = [{"environment": one, **asdict(result)} for one, result in results.items()]
+        print_json(told[0] if name else told)
+    if wrong := [_problems(one, found) for one, found in results.items() if found.problems]:
+        raise InvariantError("\n".join(wrong))
+    for one, result in results.items():
         tasks = counted_noun(result.task_count, "task")
-        typer.echo(f"{name}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
+        if write:
+            write_error(f"wrote {tasks} to {write}\n")
+        if not json:
+            typer.echo(f"{one}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
+
+
+def _tested(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTest:
+    import asyncio
+
+    from collector.servers.implementations import environment_named, tasks_of, write_tasks
+    from collector.servers.selftest import check_environment
+
+    found = environment_named(name)
+    result = asyncio.run(check_environment(found, tasks_of(found, tasks, count)))
+    if write and not result.problems:
+        write_tasks(write.absolute(), tasks_of(found, tasks, count))
+    return result
+
+
+def _problems(name: str, result: SelfTest) -> str:
+    more = len(result.problems) - SHOWN
+    shown = [*result.problems[:SHOWN], *([f"… and {more} more"] if more > 0 else [])]
+    return "\n  ".join([f"{len(result.problems)} problems in {name}", *shown])

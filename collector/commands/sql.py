@@ -11,12 +11,10 @@ import typer
 
 from collector.commands.common import Warehouse, print_json
 from collector.errors import UsageError
-from collector.overrides import Override
+from collector.overrides import FLAG_ONLY
 
 if TYPE_CHECKING:
-    from collector.profiling.query import Mart
-
-OVERRIDES = {"warehouse": Override("--warehouse")}
+    from collector.warehouse.queries import Mart
 
 
 def sql(
@@ -29,7 +27,7 @@ def sql(
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON."), FLAG_ONLY] = False,
 ) -> None:
     """Query the warehouse, read-only; without a query, list its marts.
 
@@ -37,8 +35,8 @@ def sql(
     spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"
     spotter sql "select * from agent_metrics" --csv > agents.csv
     """
-    from collector.profiling import query as queries
     from collector.terminal import Progress
+    from collector.warehouse import queries
 
     if csv and json:
         raise UsageError("--csv or --json, not both")

@@ -8,19 +8,16 @@ import typer
 
 from collector.commands.common import HeadHost, HeadPort, print_json
 from collector.errors import ServerError
-from collector.overrides import Override
-
-OVERRIDES = {
-    "head_server.host": Override("--head-host"),
-    "head_server.port": Override("--head-port"),
-}
+from collector.overrides import FLAG_ONLY
 
 
 def status(
     *,
     head_host: HeadHost = "127.0.0.1",
     head_port: HeadPort = 11000,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Check every server that the head server knows; exit with 3 if one is down.
 

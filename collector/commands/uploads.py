@@ -23,8 +23,8 @@ Trackers = Annotated[
         help="Send the run to wandb (Weights & Biases) or mlflow afterwards; may be repeated.",
     ),
 ]
-UPLOAD_OVERRIDES = {
-    "upload": Override("--upload", is_list=True),
+# NeMo Gym's names for one tracker
+UPLOAD_ALIASES = {
     "upload_rollouts": Override("--upload=wandb", is_switch=True),
     "upload_rollouts_to_wandb": Override("--upload=wandb", is_switch=True),
 }

@@ -9,18 +9,11 @@ import typer
 
 from collector.commands.common import Warehouse
 from collector.errors import UsageError
-from collector.overrides import Override
+from collector.overrides import FLAG_ONLY, Named
 
 if TYPE_CHECKING:
-    from collector.viewer.serving.opening import Opened
     from collector.viewer.serving.serve import Place
-
-OVERRIDES = {
-    "jsonl_fpath": Override("--rollouts"),
-    "warehouse": Override("--warehouse"),
-    "server_host": Override("--host"),
-    "server_port": Override("--port"),
-}
+    from collector.viewer.serving.startup import Opened
 
 
 def view(
@@ -35,10 +28,14 @@ def view(
     ] = None,
     *,
     rollouts: Annotated[
-        Path | None, typer.Option(readable=False, help="The same, for a rollouts file.")
+        Path | None,
+        typer.Option(readable=False, help="The same, for a rollouts file."),
+        Named("jsonl_fpath"),
     ] = None,
     warehouse: Warehouse = Path("warehouse.duckdb"),
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="The address to listen on."), Named("server_host")
+    ] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
@@ -46,6 +43,7 @@ def view(
             max=65535,
             help="Its port, 0 for any free one.  [default: 7860, or the next free one]",
         ),
+        Named("server_port"),
     ] = None,
     remote: Annotated[
         bool,
@@ -58,7 +56,7 @@ def view(
         bool, typer.Option("--no-browser", help="Do not open a browser.")
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the address as one line of JSON.")
+        bool, typer.Option("--json", help="Print the address as one line of JSON."), FLAG_ONLY
     ] = False,
 ) -> None:
     """Look at runs, tasks and rollouts in a browser, until you stop it with Ctrl-C.
@@ -76,7 +74,7 @@ def view(
     from collector.terminal import Progress, write_error
     from collector.viewer.app import make_app
     from collector.viewer.serving import serve
-    from collector.viewer.serving.opening import Listener, make_viewer, open_given
+    from collector.viewer.serving.startup import Listener, make_viewer, open_given
 
     if path and rollouts:
         raise UsageError("one file or folder, please: either as it is or with --rollouts")

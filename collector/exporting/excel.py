@@ -13,9 +13,9 @@ import duckdb
 from collector.errors import FileError, UsageError
 from collector.exporting.snapshot import relation
 from collector.exporting.tables import Table, kind_of
-from collector.profiling.plan import Column
-from collector.profiling.warehouse import quoted
+from collector.profiling.manifest import Column
 from collector.spreadsheets import FORMULA
+from collector.warehouse.sql import quoted
 
 if TYPE_CHECKING:
     from xlsxwriter.format import Format

@@ -18,9 +18,9 @@ from collector.exporting.publication import publish, working_folder
 from collector.exporting.snapshot import SNAPSHOT, Source, copy_marts
 from collector.exporting.tables import Table, Wanted, choose_marts
 from collector.profiling.plan import load_plan
-from collector.profiling.profile import default_memory_limit, defects_logged, open_limited
-from collector.profiling.query import require_warehouse
-from collector.profiling.warehouse import check_path, is_duckdb
+from collector.warehouse.access import check_path, is_duckdb
+from collector.warehouse.queries import require_warehouse
+from collector.warehouse.scratch import default_memory_limit, defects_logged, open_limited
 
 SNAPSHOT_NAME = "snapshot.duckdb"
 PLACES = {"xlsx": excel.NAME, "snapshot": SNAPSHOT_NAME}
@@ -105,7 +105,7 @@ def _memory_limit() -> str:
 
 
 def _checked(output: Path) -> Path:
-    """Return the folder as DuckDB will understand it; refuse what is no folder of this machine."""
+    """Return the folder as DuckDB understands it; refuse what is not a folder of this machine."""
     if REMOTE.match(str(output)):
         raise UsageError(
             f"--output-dir {output}: exports are written to folders of this machine\n"
@@ -172,7 +172,7 @@ def _shower(bar: Bar, label: str) -> Callable[[int], None]:
 
 
 def _check_places(places: dict[str, Path], warehouse: Path) -> None:
-    """Refuse to replace what is no earlier export, or what is being exported."""
+    """Refuse to replace anything but an earlier export, and the warehouse that is exported."""
     for name, place in places.items():
         reason = _objection(name, place, warehouse)
         if reason:
@@ -191,10 +191,10 @@ def _objection(name: str, place: Path, warehouse: Path) -> str:
     is_ours = _is_export(place) if place.is_dir() else _is_file_of(name, place)
     is_kind = place.is_dir() != (name in PLACES)
     if not (is_ours and is_kind) or place.samefile(warehouse):
-        return "is no earlier export"
+        return "is not an earlier export"
     # a warehouse can be written to, a snapshot cannot
     if name == "snapshot" and place.stat().st_mode & WRITABLE:
-        return f"can be written to, so it may be a warehouse (`chmod a-w {place}` if it is none)"
+        return f"can be written to, so it may be a warehouse (`chmod a-w {place}` if it is not)"
     return ""
 
 

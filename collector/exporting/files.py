@@ -12,10 +12,10 @@ import duckdb
 from collector.errors import UsageError
 from collector.exporting.snapshot import SNAPSHOT, relation
 from collector.exporting.tables import Table, kind_of
-from collector.profiling.plan import Column
-from collector.profiling.warehouse import literal, quoted
+from collector.profiling.manifest import Column
 from collector.spreadsheets import guarded_sql
 from collector.terminal import label
+from collector.warehouse.sql import literal, quoted
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 NAME_BYTES = 255

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from collector.drafts import sync_folder
+from collector.atomic_files import sync_folder
 from collector.errors import FileError
 
 PREFIX = ".export-"

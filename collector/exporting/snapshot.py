@@ -12,19 +12,14 @@ from pathlib import Path
 
 import duckdb
 
-from collector.choices import unknown
 from collector.errors import FileError, UsageError
 from collector.exporting.progress import Bar
 from collector.exporting.tables import Table
-from collector.profiling.plan import WAREHOUSE, Model
-from collector.profiling.warehouse import (
-    attach,
-    describe_table,
-    known_columns,
-    literal,
-    quoted,
-    with_lock,
-)
+from collector.profiling.manifest import Model
+from collector.profiling.marts import comments
+from collector.suggestions import unknown_name
+from collector.warehouse.access import WAREHOUSE, attach, with_lock
+from collector.warehouse.sql import known_columns, literal, quoted
 
 SNAPSHOT = "snapshot"
 # readable by every DuckDB from 1.0 on: the drivers of BI tools bundle older ones
@@ -93,7 +88,7 @@ def relation(name: str) -> str:
 
 
 def _check(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    path, known = source.warehouse, known_columns(connection)
+    path, known = source.warehouse, known_columns(connection, WAREHOUSE)
     if "runs" not in known:
         raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
     missing = [
@@ -112,7 +107,7 @@ def _check(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
     ids = [row[0] for row in rows]
     for run in source.runs:
         if run not in ids:
-            raise UsageError(f"--run {unknown(run, ids)}")
+            raise UsageError(f"--run {unknown_name(run, ids)}")
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: Table, bar: Bar) -> None:
@@ -139,7 +134,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: Table, bar: Bar) -> None
             connection.execute(f"{insert} {where} order by {order}", values)
             done += piece.row_count
             bar.show(label, done)
-    describe_table(connection, model, place)
+    for comment in comments(model, place):
+        connection.execute(comment)
 
 
 @contextlib.contextmanager

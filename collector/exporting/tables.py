@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from collector.choices import unknown
 from collector.errors import UsageError
-from collector.profiling.plan import Column, Model, Plan
+from collector.profiling.manifest import Column, Model, Plan
+from collector.suggestions import unknown_name
 
 WIDE_BYTES = 4_000
 # as DuckDB has them: the usual group of rows, and the smallest
@@ -44,7 +44,7 @@ class Wanted:
                     raise UsageError(f"{option} {name}: one name at a time, please: {each}")
         for name in self.formats:
             if name not in FORMATS:
-                raise UsageError(f"--format {unknown(name, FORMATS)}")
+                raise UsageError(f"--format {unknown_name(name, FORMATS)}")
         if self.is_partitioned and "parquet" not in self.formats:
             raise UsageError("--partition-by-run is for --format parquet")
         if not self.has_snapshot and "snapshot" in self.formats:
@@ -91,7 +91,7 @@ def choose_marts(plan: Plan, names: Sequence[str]) -> list[Model]:
     marts = {model.name: model for model in plan.layer("marts")}
     for name in names:
         if name not in marts:
-            raise UsageError(f"--select {unknown(name, sorted(marts))}")
+            raise UsageError(f"--select {unknown_name(name, sorted(marts))}")
     return [model for name, model in sorted(marts.items()) if not names or name in names]
 
 

@@ -13,11 +13,11 @@ import duckdb
 
 from collector.artifacts import Run
 from collector.errors import FileError, LinesError, UsageError
-from collector.profiling import lines
-from collector.profiling.plan import SCRATCH, Model, Plan
+from collector.profiling import python_reader
+from collector.profiling.manifest import Model, Plan
 from collector.profiling.statistics import Statistics
-from collector.profiling.warehouse import OFFLINE
 from collector.terminal import label
+from collector.warehouse.access import SCRATCH
 
 Progress = Callable[[str], None]
 # DuckDB reads rows up to twice this size; larger buffers are slower, so they come only when needed
@@ -33,9 +33,9 @@ RUN = (
     " prices_path varchar)"
 )
 KEEP = {
-    "rollouts": lines.rollout_row,
-    "inputs": lines.input_row,
-    "failures": lines.failure_row,
+    "rollouts": python_reader.rollout_row,
+    "inputs": python_reader.input_row,
+    "failures": python_reader.failure_row,
 }
 
 
@@ -120,7 +120,7 @@ class Batch:
 
     def _is_torn(self, path: Path) -> bool:
         """Tell whether the last line was cut short; DuckDB, which reads it, has the last word."""
-        line = lines.unfinished_line(path)
+        line = python_reader.unfinished_line(path)
         if line is None:
             return False
         try:
@@ -218,7 +218,7 @@ class Batch:
             seen = {run_id for (run_id,) in self.connection.execute(query).fetchall()}
             for source in self.sources:
                 path: Path = getattr(source, kind)
-                if source.run.run_id not in seen and lines.has_content(path):
+                if source.run.run_id not in seen and python_reader.has_content(path):
                     raise FileError(f"DuckDB read nothing of {path}")
 
     def _unreadable(self) -> list[tuple[str, str, int]]:
@@ -263,7 +263,7 @@ class Batch:
         message = f"{option} {shown}: {what} this field"
         for kind in ("rollouts",) if is_answer else ("inputs", "rollouts"):
             path: Path = getattr(self.sources[0], kind)
-            known = ", ".join(label(field, 30) for field in lines.scalar_fields(path))
+            known = ", ".join(label(field, 30) for field in python_reader.scalar_fields(path))
             message += f"\n  fields of the {kind}: {known}" if known else ""
         return message
 
@@ -272,7 +272,7 @@ class Batch:
         target = self.folder / f"{len(list(self.folder.iterdir()))}-{kind}.jsonl"
         path: Path = getattr(source, kind)
         is_torn = source.torn.get(kind, False)
-        lines.rewrite(path, target, keep=KEEP[kind], skip_torn=is_torn)
+        python_reader.rewrite(path, target, keep=KEEP[kind], skip_torn=is_torn)
         source.torn[kind] = False
         return target
 
@@ -300,32 +300,17 @@ class Batch:
                         as place
                 from {audit.relation}
             )
-            where place <= {lines.SHOWN}
+            where place <= {python_reader.SHOWN}
             group by run_id
             order by run_id
             """
         ).fetchall()
 
 
-def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB in memory with the schemas that hold a batch."""
-    connection = duckdb.connect(
-        config={
-            **OFFLINE,
-            "memory_limit": memory_limit,
-            "temp_directory": str(temp_directory),
-        }
-    )
-    connection.execute(f"attach ':memory:' as {SCRATCH}")
-    for schema in ("seeds", "staging", "audits", "intermediate"):
-        connection.execute(f"create schema {SCRATCH}.{schema}")
-    return connection
-
-
 def _check_readable(path: Path, what: str) -> None:
     try:
         if path.exists() and not path.is_file():
-            raise FileError(f"the {what} at {path} are no regular file")
+            raise FileError(f"the {what} at {path} are not in a regular file")
         with path.open("rb"):
             pass
     except FileNotFoundError as error:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from collector.profiling.plan import WAREHOUSE
-from collector.profiling.warehouse import Row, fetch_rows
 from collector.terminal import counted_noun, label
+from collector.warehouse.access import WAREHOUSE
+from collector.warehouse.sql import Row, fetch_rows
 
 SHOWN_AGENTS = 10
 SHOWN_SLICES = 20

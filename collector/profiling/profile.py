@@ -7,23 +7,24 @@ import os
 import secrets
 import shutil
 import tempfile
-import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
 
 from collector.artifacts import Run
-from collector.drafts import drafting
+from collector.atomic_files import drafting
 from collector.errors import FileError, SpotterError, UsageError
-from collector.profiling import publish, warehouse
-from collector.profiling.batch import Batch, Problem, open_scratch
+from collector.profiling import marts, publish
+from collector.profiling.batch import Batch, Problem
 from collector.profiling.headlines import Headlines, read_headlines
-from collector.profiling.plan import WAREHOUSE, Plan, cache_dir, load_plan
+from collector.profiling.manifest import Plan
+from collector.profiling.plan import load_plan
 from collector.profiling.statistics import Statistics
-from collector.profiling.warehouse import Row, fetch_rows
+from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
+from collector.warehouse.scratch import defects_logged, open_limited
+from collector.warehouse.sql import Row, fetch_rows
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def profile(
     _check_places(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
     plan = load_plan()
-    steps = Steps(listener, total=len(plan.models) + len(plan.checks))
+    built = [model for model in plan.models if model.layer not in marts.VIEW_LAYERS]
+    steps = Steps(listener, total=len(built) + len(plan.checks))
     with (
         defects_logged("profile"),
         _scratch(settings) as (connection, folder),
@@ -114,9 +116,9 @@ def profile(
 
 
 def _check_places(runs: list[Run], path: Path) -> None:
-    warehouse.check_warehouse(path)
+    check_warehouse(path)
     for run in runs:
-        if warehouse.is_duckdb(run.rollouts):
+        if is_duckdb(run.rollouts):
             raise UsageError(f"{run.rollouts} is a warehouse: name a file of rollouts")
         if path in (run.rollouts, run.inputs, run.failures, *run.outputs):
             raise UsageError(f"{path} cannot be the warehouse: it is a file of {run.run_id}")
@@ -131,11 +133,11 @@ def _write(
 ) -> Outcome:
     is_new = not settings.warehouse.exists()
     with drafting() as drafts:
-        with warehouse.transaction(
+        with transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
-            warehouse.build_marts(connection, plan, progress=steps)
-            warehouse.run_checks(connection, plan, progress=steps)
+            marts.build_marts(connection, plan, progress=steps)
+            marts.run_checks(connection, plan, progress=steps)
             for run in runs if settings.is_published else ():
                 publish.write_run(connection, run, drafts)
             outcome = _outcome(connection, runs, settings, is_new=is_new)
@@ -211,41 +213,3 @@ def _scratch(settings: Settings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Pa
             yield connection, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def open_limited(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB in memory that puts aside what does not fit into its share."""
-    limit = memory_limit or default_memory_limit()
-    try:
-        return open_scratch(memory_limit=limit, temp_directory=spill)
-    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
-        raise UsageError(
-            f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB"
-        ) from error
-
-
-def default_memory_limit() -> str:
-    """Return half of the memory this process may use."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with contextlib.suppress(OSError, ValueError):
-        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
-    return f"{total // 2 // (1 << 20)}MiB"
-
-
-@contextlib.contextmanager
-def defects_logged(name: str) -> Iterator[None]:
-    """Keep the details of an unexpected DuckDB error in a file, and say it in one sentence."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        first = str(error).splitlines()[0]
-        raise UsageError(f"{first}\n  what to do: give more with --memory-limit") from error
-    except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
-        raise FileError(f"{str(error).splitlines()[0]}\n  nothing was written") from error
-    except duckdb.Error as error:
-        log = cache_dir() / "logs" / f"{name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8") as file:
-            file.write(f"{datetime.now(UTC).isoformat()}\n{traceback.format_exc()}\n")
-        first = str(error).splitlines()[0]
-        raise SpotterError(f"{first}\n  the details are in {log}; nothing was written") from error

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import duckdb
 
 from collector.artifacts import Run
-from collector.drafts import Drafts
-from collector.profiling.plan import WAREHOUSE
+from collector.atomic_files import Drafts
+from collector.warehouse.access import WAREHOUSE
 
 FETCH_ROWS = 256
 PROFILES = f"select line from {WAREHOUSE}.exports.export_reward_profiling"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from collector.artifacts import Run
 from collector.profiling import headlines
 from collector.profiling.profile import BrokenRunsError, Outcome
-from collector.terminal import counted_noun, label, printable, printable_lines
+from collector.terminal import counted_noun, label, printable, printable_lines, relative_path
 
 Row = dict[str, Any]
 COUNTS = (
@@ -36,7 +35,7 @@ def as_text(outcome: Outcome) -> str:
     """Describe the runs and say where everything is."""
     parts = [part for run in outcome.runs for part in _run_text(run, outcome)]
     new = " (new)" if outcome.is_new_warehouse else ""
-    return "\n".join([*parts, f"Warehouse    {_short(outcome.warehouse)}{new}"])
+    return "\n".join([*parts, f"Warehouse    {relative_path(outcome.warehouse)}{new}"])
 
 
 def as_data(outcome: Outcome) -> Row:
@@ -133,7 +132,7 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     counts = outcome.completion[run.run_id]
     failed, masked = counts["failed_attempt_count"], counts["masked_rollout_count"]
     fully = counts["masked_task_count"]
-    yield f"Run          {printable(run.run_id)}  ({_short(run.rollouts)})"
+    yield f"Run          {printable(run.run_id)}  ({relative_path(run.rollouts)})"
     yield (
         f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
         f" ({counts['completion_pct']:.2f}%)"
@@ -148,12 +147,12 @@ def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
     yield from _agents_text(outcome.agents[run.run_id])
     sql = "spotter sql"
     if outcome.warehouse != Path("warehouse.duckdb").absolute():
-        sql += f" -w {shlex.quote(_short(outcome.warehouse))}"
+        sql += f" -w {shlex.quote(relative_path(outcome.warehouse))}"
     yield from headlines.as_text(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
     if outcome.is_published:
-        yield f"Profile      {_short(run.profiling)}"
-        yield f"Agents       {_short(run.agents)}"
-        yield f"Repeats      {_short(run.repeats)}"
+        yield f"Profile      {relative_path(run.profiling)}"
+        yield f"Agents       {relative_path(run.agents)}"
+        yield f"Repeats      {relative_path(run.repeats)}"
         yield ""
 
 
@@ -215,9 +214,3 @@ def _agents_data(metrics: list[Row]) -> list[Row]:
             stat: row[f"value_{stat}"] for stat in ("count", "mean", "max", "min", "median", "std")
         }
     return [{"agent_name": name, "metrics": found} for name, found in agents.items()]
-
-
-def _short(path: Path) -> str:
-    with contextlib.suppress(ValueError):
-        path = path.relative_to(Path.cwd())
-    return printable(str(path))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from collector.collection.keys import ROLLOUT, TASK, key_of
+from collector.child_process import command, failure
+from collector.errors import InvariantError
 from collector.jsonl import dump
+from collector.keys import ROLLOUT, TASK, key_of
 from collector.servers.web import RefusedError
 
 Row = dict[str, Any]
@@ -75,23 +76,13 @@ def _write(path: Path, rows: list[Row]) -> None:
 async def _profile(folder: Path) -> None:
     """Run the command in a process of its own: dbt and DuckDB would hold up the server."""
     process = await asyncio.create_subprocess_exec(
-        *(
-            sys.executable,
-            "-P",
-            "-m",
-            "collector",
-            "profile",
-            "run.jsonl",
-            "--warehouse",
-            "w.duckdb",
-        ),
+        *command("profile", "run.jsonl", "--warehouse", "w.duckdb", "--json"),
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    _, errors = await process.communicate()
-    if process.returncode == 1:
-        raise RefusedError(422, errors.decode("utf-8", "replace"))
+    printed, complaints = await process.communicate()
     if process.returncode:
-        raise RefusedError(500, errors.decode("utf-8", "replace"))
+        status = 422 if process.returncode == InvariantError.exit_code else 500
+        raise RefusedError(status, failure(process.returncode, printed, complaints))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,17 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collector import values
-from collector.collection.secrets import (
+from collector import yaml_values
+from collector.bundled_files import GYM_ROOT, ORIGIN, find_file
+from collector.errors import FileError, UsageError
+from collector.secrets import (
     MARK,
     Redactor,
     is_hidden_name,
     is_secret_name,
     secret_texts,
 )
-from collector.errors import FileError, UsageError
-from collector.places import GYM_ROOT, find_file
 from collector.servers import relays
+from collector.suggestions import suggestion
 
 Row = dict[str, Any]
 KINDS = ("responses_api_agents", "responses_api_models", "resources_servers")
@@ -31,9 +31,9 @@ HEAD_PORT = 11000
 SHORTEST_SECRET = 4
 LARGEST_CONFIG = 10_000_000
 REFERENCE = re.compile(r"\$\{([^${}]*)\}")
+# a reference inside the name of another one, as in ${models.${size}.url}
+NESTED = re.compile(r"\$\{[^${}]*(\$\{([^${}]*)\})")
 ENVIRONMENT_FILE = "env.yaml"
-# tells where a config came from, so that paths in it can be found
-ORIGIN = "_config_dir"
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,12 @@ def load_config(paths: Sequence[str], overrides: Sequence[str]) -> Row:
     config: Row = {}
     for text in paths:
         path = _find_config(text)
-        config = values.merged(config, _with_origin(_read(path), path.parent.absolute()))
+        config = yaml_values.merged(config, _with_origin(_read(path), path.parent.absolute()))
     if Path(ENVIRONMENT_FILE).is_file():
-        config = values.merged(config, _read(Path(ENVIRONMENT_FILE)))
+        config = yaml_values.merged(config, _read(Path(ENVIRONMENT_FILE)))
     for override in overrides:
         _refuse_unused(override, config)
-        config = values.merged(config, _override(override))
+        config = yaml_values.merged(config, _override(override))
     try:
         resolved: Row = _Resolver(config).resolve()
     except RecursionError:
@@ -144,7 +144,7 @@ def _is_hidden(key: Any, value: Any) -> bool:
 
 def _read(path: Path) -> Row:
     try:
-        content = values.parse(path.read_text(encoding="utf-8"))
+        content = yaml_values.parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
@@ -174,7 +174,7 @@ def _override(text: str) -> Row:
     if not equals or not all(parts):
         raise UsageError(f"{key}: write a setting like key.of.setting=value")
     try:
-        result = values.parse(value)
+        result = yaml_values.parse(value)
     except ValueError:
         result = value
     for part in reversed(parts):
@@ -192,12 +192,11 @@ def bundled() -> str:
 def _refuse_unused(override: str, config: Row) -> None:
     """Refuse a setting that nothing uses: it is misspelt, and would be ignored."""
     name = override.partition("=")[0].split(".")[0]
-    texts = [item for _, item in values.walked(config) if isinstance(item, str)]
+    texts = [item for _, item in yaml_values.walked(config) if isinstance(item, str)]
     used = {key.split(".")[0] for text in texts for key in REFERENCE.findall(text)}
     known = [*config, *used, HEAD, *POLICY]
     if name not in known:
-        close = difflib.get_close_matches(name, map(str, known), n=1)
-        guess = f"; did you mean {close[0]}?" if close else ""
+        guess = suggestion(name, map(str, known))
         raise UsageError(f"nothing in the config is called or uses {name}{guess}")
 
 
@@ -214,14 +213,14 @@ def _servers(config: Mapping[str, Any]) -> Iterator[ServerConfig]:
         if not isinstance(name, str) or not isinstance(implementation, str):
             raise UsageError(f"{name}: the names of servers and implementations are texts")
         if settings is not None and not isinstance(settings, dict):
-            raise UsageError(f"{name}: the settings of {implementation} are no map")
+            raise UsageError(f"{name}: the settings of {implementation} are not a map")
         _port(name, (settings or {}).get("port") or 0)
         yield ServerConfig(name, kinds[0], implementation, settings or {})
 
 
 def _port(name: str, port: Any) -> int:
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 1 << 16:
-        raise UsageError(f"{name}: the port {port!r} is none")
+        raise UsageError(f"{name}: {port!r} is not a valid port")
     return int(port)
 
 
@@ -232,7 +231,7 @@ def _check_reference(
     if name not in by_name or by_name[name].kind != kind:
         known = sorted(other.name for other in by_name.values() if other.kind == kind)
         raise UsageError(
-            f"{server.name}: its {field} {name} is none of the {kind} in the config"
+            f"{server.name}: its {field} {name} is not among the {kind} in the config"
             f" ({', '.join(known) or 'there are none'})\n"
             "  what to do: add the config file that has it"
         )
@@ -262,6 +261,11 @@ class _Resolver:
         return self._text(value, place, seen) if isinstance(value, str) else value
 
     def _text(self, text: str, place: str, seen: tuple[str, ...]) -> Any:
+        while nested := NESTED.search(text):
+            name = str(self._looked_up(nested[2], place, seen))
+            if not REFERENCE.fullmatch(f"${{{name}}}"):
+                raise UsageError(f"{place}: ${{{nested[2]}}} cannot be a part of a name")
+            text = text[: nested.start(1)] + name + text[nested.end(1) :]
         whole = REFERENCE.fullmatch(text)
         if whole:  # keeps its type
             return self._looked_up(whole[1], place, seen)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.drafts import drafting
+from collector.atomic_files import drafting
+from collector.bundled_files import ORIGIN, find_file
 from collector.errors import FileError, UsageError
 from collector.jsonl import dump, parse_object
-from collector.places import find_file
-from collector.servers.config import ORIGIN, ServerConfig
+from collector.servers.config import ServerConfig
 
 Row = dict[str, Any]
 AGENTS = "responses_api_agents"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import socket
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
@@ -15,15 +14,17 @@ import uvicorn
 from pydantic import ValidationError
 from starlette.applications import Starlette
 
-from collector.checking import problems_of
+from collector.bundled_files import ORIGIN
 from collector.errors import ServerError, UsageError
-from collector.servers.config import HEAD, ORIGIN, ServerConfig, head_of, servers_of
+from collector.servers.config import HEAD, ServerConfig, head_of, servers_of
 from collector.servers.head import Instance, head_app
-from collector.servers.implementations import load_environment, load_model
+from collector.servers.implementations import load_environment, load_model, refuse_foreign
 from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
 from collector.servers.responses_api_agents.simple_agent import Settings, SimpleAgent
 from collector.servers.responses_api_models.server import model_app
+from collector.suggestions import suggestion
+from collector.validation import problems_of
 
 Row = dict[str, Any]
 BACKLOG = 2048
@@ -33,14 +34,14 @@ KNOWN_FIELDS = {
         *("max_steps", "request_timeout", "resources_server", "model_server", "datasets"),
     ),
     "simulated_model": (
-        *("seed", "slip_rate", "latency", "model_name"),
+        *("seed", "tasks", "slip_rate", "latency", "model_name"),
         *("failure_rate", "hang_rate", "mask_rate"),
     ),
     "openai_model": (
         *("openai_base_url", "openai_api_key", "openai_model", "api"),
         *("request_timeout", "max_retries"),
     ),
-    "workplace": ("session_timeout",),
+    "workplace_assistant": ("session_timeout", "data_dir"),
     "arithmetic": ("session_timeout",),
 }
 STOP_SECONDS = 5.0
@@ -52,6 +53,8 @@ class Gym:
 
     head: Instance
     instances: list[Instance]
+    notes: dict[str, str]
+    """What servers say about themselves, by their names."""
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def wait_for_crash(self) -> None:
@@ -84,7 +87,8 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
         tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
         try:
             await asyncio.gather(*(server.wait_until_started() for server in running))
-            yield Gym(head, instances, tasks)
+            notes = {name: getattr(app.state, "note", "") for name, app in apps.items()}
+            yield Gym(head, instances, notes, tasks)
         finally:
             for server in running:
                 server.stop()
@@ -129,7 +133,8 @@ class _Server(uvicorn.Server):
 def _bound(name: str, host: str, port: int) -> Iterator[socket.socket]:
     """Take a port before anything starts, so that a taken one is told clearly."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as made:
+    # the protocol is named, so that asyncio turns off Nagle's algorithm: 40 ms a request
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as made:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             made.bind((host, port))
@@ -165,12 +170,15 @@ def _write_addresses(config: Row, instances: list[Instance]) -> None:
 
 
 def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
+    refuse_foreign(server)
     _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
             seconds = _seconds(server.settings.get("session_timeout"))
             environment = load_environment(server.implementation, server.settings)
-            return ResourcesServer(server.name, environment, session_seconds=seconds).app()
+            app = ResourcesServer(server.name, environment, session_seconds=seconds).app()
+            app.state.note = environment.description()
+            return app
         if server.kind == "responses_api_models":
             return model_app(server.name, load_model(server))
         return _agent(server, instances).app()
@@ -193,9 +201,9 @@ def _refuse_misspelt(server: ServerConfig) -> None:
     """Configs may hold more than we know, as NeMo Gym's do; but not a name that is nearly right."""
     known = [*SHARED_FIELDS, *KNOWN_FIELDS.get(server.implementation, ())]
     for name in server.settings:
-        close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.8)
-        if name not in known and close:
-            raise UsageError(f"{server.name}: no setting {name}; did you mean {close[0]}?")
+        guess = suggestion(str(name), known, cutoff=0.8)
+        if name not in known and guess:
+            raise UsageError(f"{server.name}: no setting {name}{guess}")
 
 
 def _agent(server: ServerConfig, instances: list[Instance]) -> SimpleAgent:

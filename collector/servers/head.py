@@ -35,6 +35,11 @@ class Instance:
         return f"http://{host}:{self.port}"
 
     @property
+    def path(self) -> str:
+        """Return where its implementation lies in a checkout of NeMo Gym."""
+        return f"{self.kind}/{self.implementation}"
+
+    @property
     def address(self) -> Row:
         """Return where it listens, as a config has it."""
         return {"host": self.host, "port": self.port}

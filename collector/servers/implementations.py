@@ -11,19 +11,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from collector.drafts import drafting
+from collector.atomic_files import drafting
+from collector.bundled_files import ORIGIN, find_file
 from collector.errors import FileError, UsageError
 from collector.jsonl import dump, parse_object
-from collector.places import find_file
-from collector.servers.config import ORIGIN, ServerConfig
+from collector.servers.config import ServerConfig
 from collector.servers.resources_servers.environment import Environment
 from collector.servers.responses_api_models.base import Model
 
 Row = dict[str, Any]
 TOOL_NAME = re.compile(r"(?!(?:seed_session|verify|aggregate_metrics|reverify_mode)$)[\w-]+")
-BUILT_IN = {
+# what NeMo Gym calls every server's program
+GYM_ENTRYPOINT = "app.py"
+BUILT_IN: dict[str, dict[str, tuple[str, str]]] = {
+    "responses_api_agents": {
+        "simple_agent": ("collector.servers.responses_api_agents.simple_agent", "SimpleAgent"),
+    },
     "resources_servers": {
-        "workplace": ("collector.servers.resources_servers.workplace", "WorkplaceEnvironment"),
+        "workplace_assistant": (
+            "collector.servers.resources_servers.workplace_assistant",
+            "WorkplaceAssistant",
+        ),
         "arithmetic": ("collector.servers.resources_servers.arithmetic", "ArithmeticEnvironment"),
     },
     "responses_api_models": {
@@ -34,6 +42,32 @@ BUILT_IN = {
         ),
     },
 }
+
+
+def refuse_foreign(server: ServerConfig) -> None:
+    """Refuse a server that is a program of NeMo Gym's own, and say how to collect from it."""
+    if server.implementation in BUILT_IN.get(server.kind, ()) or not _is_foreign(server.settings):
+        return
+    raise UsageError(
+        f"{server.name}: {server.implementation} is a program of NeMo Gym's own, which spotter"
+        " cannot run\n"
+        "  what to do: start these configs with NeMo Gym's own ng_run, in the environment that NeMo"
+        " Gym is installed in, then run spotter collect: it asks NeMo Gym's head server for the"
+        " agents"
+    )
+
+
+def _is_foreign(settings: Row) -> bool:
+    """Tell whether the entrypoint of a server is not written for spotter."""
+    entrypoint = settings.get("entrypoint")
+    if not isinstance(entrypoint, str):
+        return False
+    origin = Path(settings.get(ORIGIN, "."))
+    # NeMo Gym looks beside the folder of the configs
+    for folder in (Path.cwd(), origin, origin.parent):
+        if (path := folder / entrypoint).is_file():
+            return b"nemo_gym" in path.read_bytes()
+    return entrypoint == GYM_ENTRYPOINT
 
 
 def load_model(server: ServerConfig) -> Model:
@@ -63,6 +97,8 @@ def _made(kind: type[Environment[Any]], settings: Row) -> Environment[Any]:
     try:
         environment = kind(settings)
         names = [tool.name for tool in environment.tools]
+    except ValueError as error:  # a setting is wrong, which the error says
+        raise UsageError(str(error)) from error
     except (Exception, SystemExit) as error:  # whatever a file of the user's does
         raise UsageError(f"{kind.__name__}: {type(error).__name__}: {error}") from error
     wrong = [name for name in names if not TOOL_NAME.fullmatch(str(name)) or names.count(name) > 1]
@@ -71,11 +107,19 @@ def _made(kind: type[Environment[Any]], settings: Row) -> Environment[Any]:
     return environment
 
 
+def bundled_environments() -> list[str]:
+    """Return the environments that come with spotter, by their paths."""
+    return [f"resources_servers/{name}" for name in BUILT_IN["resources_servers"]]
+
+
 def environment_named(name: str) -> Environment[Any]:
     """Return an environment by its path: `resources_servers/<name>`, or a Python file."""
     if name.endswith(".py"):
         return _made(environment_in(find_file(name)), {})
-    return load_environment(name.rstrip("/").rpartition("/")[2], {})
+    # in a checkout, the environment's own tables
+    configs = Path(name, "configs")
+    settings = {ORIGIN: str(configs.absolute())} if configs.is_dir() else {}
+    return load_environment(name.rstrip("/").rpartition("/")[2], settings)
 
 
 def tasks_of(environment: Environment[Any], path: Path | None, count: int) -> Iterator[Row]:
@@ -122,7 +166,7 @@ def environment_in(path: Path) -> type[Environment[Any]]:
 def _imported(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"spotter_environment_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{path} is no Python file")
+        raise UsageError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -44,8 +44,8 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
                 ]
                 result.problems += problems
         result.tool_count = len(environment.tools)
-        for tool in environment.tools:
-            result.problems += await _check_tool(client, tool)
+        for tool in environment.tools if result.task_count else ():
+            result.problems += await _check_tool(client, row, tool)
     if len(server.sessions):
         result.problems.append(f"{len(server.sessions)} sessions were not freed")
     if not result.task_count:
@@ -126,13 +126,16 @@ def _turn(number: int, name: str, arguments: Row, text: str) -> list[Row]:
     ]
 
 
-async def _check_tool(client: httpx.AsyncClient, tool: Tool[Any]) -> list[str]:
+async def _check_tool(client: httpx.AsyncClient, row: Row, tool: Tool[Any]) -> list[str]:
     problems: list[str] = []
     if tool.schema()["parameters"].get("additionalProperties") is not False:
         problems.append(f"{tool.name}: its schema allows fields it does not know")
     if not tool.description:
         problems.append(f"{tool.name} has no description")
+    client.cookies.clear()
+    await client.post("/seed_session", json=row)
     reply = await client.post(f"/{tool.name}", json={"no_such_field": 1})
-    if reply.status_code != 422 or "no_such_field" not in reply.text:
+    await client.post("/verify", json={**row, "response": {"output": []}})
+    if reply.status_code not in (200, 422) or "no_such_field" not in reply.text:
         problems.append(f"{tool.name} does not refuse a field it does not know")
     return problems

@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from collector.child_process import command
 from collector.errors import ServerError
 from collector.servers.gym import Gym, running_gym
 from collector.terminal import write_error, write_output
@@ -71,7 +71,8 @@ def _watch_stdin(stopped: asyncio.Event) -> None:
 def _text(gym: Gym) -> str:
     width = max(len(instance.name) for instance in [gym.head, *gym.instances])
     lines = [
-        f"  {instance.name:{width}}  {instance.url}  ({instance.kind}/{instance.implementation})"
+        f"  {instance.name:{width}}  {instance.url}"
+        f"  ({', '.join(filter(None, (instance.path, gym.notes[instance.name])))})"
         for instance in gym.instances
     ]
     head = f"  {gym.head.name:{width}}  {gym.head.url}"
@@ -117,7 +118,7 @@ def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[Child
     flags += [word for setting in settings for word in ("--set", setting)]
     process = subprocess.Popen(
         [
-            *(sys.executable, "-P", "-m", "collector", "run", "--json", "--exit-with-stdin"),
+            *command("run", "--json", "--exit-with-stdin"),
             *("--head-port", "0", *flags),
         ],
         stdin=subprocess.PIPE,

@@ -10,9 +10,8 @@ from typing import Any
 import httpx
 import orjson
 
-from collector.collection.discovery import shown
 from collector.errors import ServerError, UsageError
-from collector.gym_client import ClientError, GymClient
+from collector.gym_client import ClientError, GymClient, url_without_password
 
 Row = dict[str, Any]
 CHECK_SECONDS = 10.0
@@ -66,11 +65,11 @@ async def _check(row: Row, client: GymClient) -> Health:
     problem: str | None
     try:
         url = httpx.URL(text)
-        text = shown(url)
+        text = url_without_password(url)
         reply = await client.get(url, timeout=CHECK_SECONDS)
         problem = None if reply.status == httpx.codes.OK else f"HTTP {reply.status}"
     except httpx.InvalidURL:
-        text, problem = "?", "its address is no URL"
+        text, problem = "?", "its address is not a URL"
     except ClientError as error:
         problem = str(error)
     return Health(

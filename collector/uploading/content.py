@@ -8,7 +8,7 @@ from typing import Any
 
 from collector import __version__
 from collector.artifacts import stem
-from collector.uploading.names import safe_name, safe_text
+from collector.uploading.metric_names import safe_name, safe_text
 
 Value = str | int | float | bool
 Figures = dict[str, float]

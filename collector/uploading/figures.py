@@ -17,8 +17,6 @@ from collector.artifacts import (
     Run,
 )
 from collector.profiling.profile import Outcome
-from collector.profiling.query import open_read_only
-from collector.profiling.warehouse import Row, fetch_rows
 from collector.uploading.content import (
     Bundle,
     Figures,
@@ -28,7 +26,9 @@ from collector.uploading.content import (
     bundled,
     described,
 )
-from collector.uploading.names import safe_name, safe_text
+from collector.uploading.metric_names import safe_name, safe_text
+from collector.warehouse.queries import open_read_only
+from collector.warehouse.sql import Row, fetch_rows
 
 SETTINGS = """
     select

@@ -15,7 +15,7 @@ from mlflow.exceptions import MlflowException
 from collector.errors import UsageError
 from collector.uploading.content import Upload, Uploaded
 from collector.uploading.links import linked
-from collector.uploading.names import safe_text
+from collector.uploading.metric_names import safe_text
 
 BATCH = 500
 """Metrics in one request, of which a server takes 1,000."""

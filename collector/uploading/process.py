@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
+from collector.child_process import command, last_line
 from collector.errors import ServerError, UsageError
 from collector.uploading.content import Upload
 from collector.uploading.redaction import redacted
 
 LONGEST_REASON = 500
 NOISE_BYTES = 2_000
-# -P: a file or folder called wandb lies in many a current folder
-WORKER = (sys.executable, "-P", "-m", "collector.uploading.worker")
+WORKER = command(module="collector.uploading.worker")
 Answer = dict[str, Any]
 
 
@@ -72,5 +71,4 @@ def _error(answer: Answer) -> UploadError | UsageError:
 
 def _last_words(noise: IO[bytes]) -> str:
     noise.seek(max(0, noise.seek(0, 2) - NOISE_BYTES))
-    last = noise.read().decode(errors="replace").strip().rpartition("\n")[2]
-    return f": {redacted(last)[:LONGEST_REASON]}" if last else ""
+    return redacted(last_line(noise.read()))[:LONGEST_REASON]

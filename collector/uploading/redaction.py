@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote, urlsplit
 
-from collector.collection.secrets import Redactor, is_hidden_name
+from collector.secrets import Redactor, is_hidden_name
 
 SHORTEST = 5
 FOLDERS = ("PWD", "OLDPWD")  # of the shell, and no passwords

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-from collector.terminal import printable
+from collector.terminal import printable, relative_path
 from collector.uploading.content import Uploaded
 from collector.uploading.process import UploadError
 from collector.uploading.sending import Sent
@@ -40,13 +38,7 @@ def error_of(sent: Sent, *, again: str) -> UploadError | None:
 
 
 def _lines(uploaded: Uploaded) -> Iterator[str]:
-    place = uploaded.url or _short(uploaded.path) or uploaded.run
+    place = uploaded.url or (uploaded.path and relative_path(uploaded.path)) or uploaded.run
     yield f"Upload       {uploaded.tracker}: {printable(place)}"
     if uploaded.tracker == "wandb" and uploaded.path:
-        yield f"             to send it: wandb sync {shlex.quote(_short(uploaded.path))}"
-
-
-def _short(path: str | None) -> str:
-    if path and Path(path).is_relative_to(os.getcwd()):  # noqa: PTH109
-        return str(Path(path).relative_to(Path.cwd()))
-    return path or ""
+        yield f"             to send it: wandb sync {shlex.quote(relative_path(uploaded.path))}"

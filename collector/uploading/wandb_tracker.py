@@ -15,7 +15,7 @@ import wandb
 from collector.errors import UsageError
 from collector.uploading.content import Upload, Uploaded
 from collector.uploading.links import linked
-from collector.uploading.names import safe_name, safe_text
+from collector.uploading.metric_names import safe_name, safe_text
 
 LONGEST_NAME = 100
 UPLOADING_MODES = ("online", "offline")

@@ -14,11 +14,11 @@ from starlette.staticfiles import StaticFiles
 
 from collector.errors import BusyError, SpotterError
 from collector.viewer.context import Viewer
+from collector.viewer.guard import Guard
 from collector.viewer.links import address
 from collector.viewer.marts.store import MEMORY_LIMIT
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, sql, task, tasks
 from collector.viewer.render import problem
-from collector.viewer.serving.guard import Guard
 
 STATIC = Path(__file__).parent / "static"
 PAGES = (runs, compare, run, tasks, task, rollouts, rollout, sql)
@@ -30,7 +30,7 @@ def make_app(viewer: Viewer, guard: Guard) -> Starlette:
         routes=[
             *(route for module in PAGES for route in module.ROUTES),
             Mount("/static", StaticFiles(directory=STATIC)),
-            # what a browser asks for beside a page that is no HTML
+            # what a browser asks for beside a page that is not HTML
             Route("/favicon.ico", _icon),
         ],
         exception_handlers={

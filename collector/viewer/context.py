@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from collector.profiling.warehouse import Row
+from collector.viewer.live import Live
 from collector.viewer.marts.overview import read_run
 from collector.viewer.marts.store import Reader, Store
-from collector.viewer.serving.live import Live
 from collector.viewer.transcripts.files import Transcripts
+from collector.warehouse.sql import Row
 
 
 @dataclass(frozen=True)

@@ -15,23 +15,24 @@ from typing import Any
 import duckdb
 from markupsafe import Markup
 
-from collector.choices import some, unknown
-from collector.drafts import drafting
+from collector.atomic_files import drafting
 from collector.errors import FileError, UsageError
-from collector.profiling.warehouse import Row
+from collector.suggestions import first_names, unknown_name
 from collector.viewer.links import Links
+from collector.viewer.live import look_at_sources, profile_flags
 from collector.viewer.marts import queries
 from collector.viewer.marts.listing import FILTER
+from collector.viewer.marts.lists import TASK_LIST
 from collector.viewer.marts.overview import Overview, read_overview, read_run, score_label
 from collector.viewer.marts.store import Query, Reader, Store
 from collector.viewer.pages import tasks
 from collector.viewer.pages.rollout import findings_of
 from collector.viewer.render import render
-from collector.viewer.serving.live import look_at_sources, profile_flags
 from collector.viewer.transcripts.conversation import Conversation, read_conversation
 from collector.viewer.transcripts.files import Transcripts
-from collector.viewer.transcripts.particulars import Particulars, read_particulars
-from collector.viewer.transcripts.pieces import Cutter
+from collector.viewer.transcripts.rollout_fields import Particulars, read_particulars
+from collector.viewer.transcripts.text_limits import Cutter
+from collector.warehouse.sql import Row
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = ("theme.js", "vendor/chart.umd.min.js", "chart-options.js", "charts.js", "app.js")
@@ -119,7 +120,7 @@ def _made(warehouse: Path, wanted: Wanted) -> tuple[str, str, int]:
         overview = read_overview(reader, run, wanted.agent, links)
         if wanted.agent and overview.agent != wanted.agent:
             raise UsageError(f"--agent {wanted.agent}: the run has {', '.join(overview.agents)}")
-        source = replace(tasks.SOURCE, page_rows=TASKS)
+        source = replace(TASK_LIST, page_rows=TASKS)
         given = {f"{FILTER}agent_name": wanted.agent} if wanted.agent else {}
         listing = tasks.read_tasks(reader, source, given, run)
         strips = tasks.read_strips(reader, run["run_id"], listing)
@@ -141,8 +142,10 @@ def _find_run(reader: Reader, run_id: str | None) -> Row:
     if run:
         return run
     if run_id is None:
-        raise UsageError(f"which run? There are {some(ids)}" if ids else "the warehouse has no run")
-    raise UsageError(f"run {unknown(run_id, ids)}")
+        raise UsageError(
+            f"which run? There are {first_names(ids)}" if ids else "the warehouse has no run"
+        )
+    raise UsageError(f"run {unknown_name(run_id, ids)}")
 
 
 def _chosen(reader: Reader, run: Row, wanted: Wanted, named: list[Key]) -> list[Key]:

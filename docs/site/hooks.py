@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 TOP_PAGES = {
     "index.md": "README.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "SECURITY.md": "SECURITY.md",
     "CHANGELOG.md": "CHANGELOG.md",
 }
 ICON = ROOT / "collector" / "viewer" / "static" / "icon.svg"

@@ -5,7 +5,7 @@
 
 {% macro duckdb__is_masked(mask) %}
     coalesce(
-        {{ mask }}::varchar not in ('null', 'false', '""', '[]', '{}')
+        not list_contains(['null', 'false', '""', '[]', '{}'], {{ mask }}::varchar)
         and coalesce(try_cast({{ mask }}::varchar as double) != 0, true),
         false
     )

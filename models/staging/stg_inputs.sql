@@ -1,6 +1,6 @@
 {%- set indices = ['_ng_task_index', '_ng_rollout_index'] -%}
-{%- set entries = map_entries('lines.fields') -%}
-{%- set params = map_field('lines.fields', 'responses_create_params') -%}
+{%- set entries = map_entries('fields') -%}
+{%- set params = map_field('fields', 'responses_create_params') -%}
 with
 
 runs as (
@@ -55,38 +55,36 @@ lines as (
     inner join runs on lines.file_path = runs.inputs_file
 ),
 
+marked as (
+    select
+        *,
+        (lines.run_id, lines.task_index, lines.rollout_index) in (
+            select (kept.run_id, kept.task_index, kept.rollout_index)
+            from first_completed as kept
+        ) as is_kept
+    from lines
+),
+
 inputs as (
     select
-        lines.run_id,
-        lines.task_index,
-        lines.rollout_index,
-        {{ json_text_field('lines.agent_ref', 'name') }} as agent_name,
-        lines.server_name,
-        case
-            when first_completed.run_id is not null
-                then {{ content_hash(entries, json_entries(params)) }}
-        end as task_id,
-        case
-            when first_completed.run_id is not null
-                then {{ prompt_text(params) }}
-        end as prompt,
-        case
-            when first_completed.run_id is not null
-                then {{ json_without(entries, indices) }}
-        end as sample,
-        {{ slice_values('lines.fields') }} as slice_values,
-        lines.task_index is not null
-        and lines.rollout_index is not null
+        run_id,
+        task_index,
+        rollout_index,
+        {{ json_text_field('agent_ref', 'name') }} as agent_name,
+        server_name,
+        case when is_kept then {{ content_hash(entries, json_entries(params)) }} end
+            as task_id,
+        case when is_kept then {{ prompt_text(params) }} end as prompt,
+        case when is_kept then {{ json_without(entries, indices) }} end as sample,
+        {{ slice_values('fields') }} as slice_values,
+        task_index is not null
+        and rollout_index is not null
         and not case
-            when {{ mentions_twice('lines.agent_ref', 'name') }}
-                then {{ has_repeated_key('lines.agent_ref') }}
+            when {{ mentions_twice('agent_ref', 'name') }}
+                then {{ has_repeated_key('agent_ref') }}
             else false
         end as has_clear_keys
-    from lines
-    left join first_completed
-        on lines.run_id = first_completed.run_id
-        and lines.task_index = first_completed.task_index
-        and lines.rollout_index = first_completed.rollout_index
+    from marked
 ),
 
 checked as (

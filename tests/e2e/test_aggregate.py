@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.gym import AGENT, Gym, GymFactory, collect, keys_of, rows_of, write_tasks
-from tests.support import Profiled, run_command, run_profile
+from tests.programs import run_command
+from tests.support import Profiled, run_profile
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 def make_shards(gym: Gym, workspace: Path) -> None:

@@ -20,7 +20,10 @@ from tests.gym import (
     write_tasks,
 )
 from tests.gym_server import SECRET
-from tests.support import Profiled, Row, run_command, run_profile
+from tests.programs import run_command
+from tests.support import Profiled, Row, run_profile
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 @pytest.fixture

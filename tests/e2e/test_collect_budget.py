@@ -74,7 +74,7 @@ def test_the_longest_are_resumed_first(start_gym: GymFactory, workspace: Path) -
     gym = start_gym("--remember")
     rows: list[Row] = [
         {"script": ['{"_ng_no_persist": true}', "ok"]},
-        {"script": ["404", "ok"]},
+        {"script": ["404", "ok"], "seconds": 0.05},
         {"script": ["404", "ok"], "seconds": 0.5},
     ]
     tasks = write_tasks(workspace, rows)

@@ -27,6 +27,8 @@ from tests.support import Profiled, run_profile
 
 PATIENT = ("--max-attempts=30", "--request-timeout=1")
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
 
 @pytest.fixture
 def run(workspace: Path) -> Profiled:
@@ -53,7 +55,7 @@ def test_a_fifth_of_all_requests_fails(
 def test_the_server_is_killed_and_comes_back(
     start_gym: GymFactory, workspace: Path, run: Profiled
 ) -> None:
-    gym = start_gym("--latency=0.05")
+    gym = start_gym("--latency=0.05", own_process=True)
     process = start_collect(gym, write_tasks(workspace, 100), "-p", "8", *PATIENT)
     wait_for_lines(run.rollouts, 10)
     gym.kill()
@@ -188,13 +190,14 @@ def test_a_second_collector_is_kept_off(
     start_gym: GymFactory, workspace: Path, run: Profiled
 ) -> None:
     gym = start_gym()
-    tasks = write_tasks(workspace, [{}, {"seconds": 8}])
+    tasks = write_tasks(workspace, [{}, {"script": ["hold"]}])
     process = start_collect(gym, tasks)
     wait_for_lines(run.rollouts, 1)
     for flag in ("--resume", "--overwrite"):
         done = collect(gym, tasks, flag)
         assert done.returncode == 4
         assert "another collector is writing" in done.stderr
+    gym.release()
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert_whole(run, 2)

@@ -16,6 +16,8 @@ from tests.support import Row
 
 OWN: Row = {"agent_ref": {"type": "responses_api_agents", "name": "other_agent"}}
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
 
 def agents_of(rows: list[Row]) -> list[str]:
     return [row["agent_ref"]["name"] for row in rows]

@@ -15,6 +15,8 @@ from tests.support import Row
 
 ROUTES: Row = {"environment_server_routes": {"sums": "task_server"}}
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
 
 def write_episodes(folder: Path, *scripts: list[Row], **fields: Any) -> Path:
     path = folder / "tasks.jsonl"

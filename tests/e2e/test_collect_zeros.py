@@ -12,10 +12,13 @@ from collector.collection.report import as_data, as_text
 from collector.errors import FileError
 from tests.collecting import collected, metrics_of, record_of
 from tests.gym import AGENT, GymFactory, keys_of, rows_of, write_tasks
-from tests.support import Row, run_command
+from tests.programs import run_command
+from tests.support import Row
 
 NO_PERSIST = '{"_ng_no_persist": true}'
 OK = '{"reward": 1.0, "level": 3, "passed": true}'
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 def failing(name: str, **fields: Any) -> str:

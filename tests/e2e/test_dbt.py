@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import duckdb
 import pytest
 
 from tests.conftest import CORPUS, GOLDEN
+from tests.dbt_process import Dbt
 from tests.support import MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
 
 VIEWS = {
@@ -24,36 +23,16 @@ VIEWS = {
     "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
 }
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
+NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
 ONE = [key(0, 0, q="a")]
 NAMELESS = {"_ng_task_index": 0, "_ng_rollout_index": 0}
 
 
-def dbt(
-    folder: Path, *arguments: str, variables: dict[str, Any] | None = None
-) -> subprocess.CompletedProcess[str]:
-    program = Path(sys.executable).with_name("dbt")
-    return subprocess.run(
-        [
-            *(str(program), *arguments, "--quiet", "--no-use-colors"),
-            *("--target-path", str(folder / "target"), "--log-path", str(folder / "logs")),
-            *("--vars", json.dumps(variables or {})),
-        ],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "SPOTTER_WAREHOUSE": str(folder / "dbt.duckdb"),
-            "SPOTTER_TEMP": str(folder / "spill"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-
-
-def failed_nodes(folder: Path) -> set[str]:
-    results = json.loads((folder / "target" / "run_results.json").read_text())["results"]
-    return {r["unique_id"].split(".")[2] for r in results if r["status"] in ("fail", "error")}
+def nodes(warehouse: Path, *statuses: str) -> set[str]:
+    """The nodes of the last call that ended so."""
+    file = warehouse.parent / "target" / "run_results.json"
+    results = json.loads(file.read_text())["results"]
+    return {r["unique_id"].split(".")[2] for r in results if r["status"] in statuses}
 
 
 def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
@@ -62,7 +41,14 @@ def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
         return connection.execute(f"select {columns} from {mart} order by all").fetchall()
 
 
-def test_builds_the_same_warehouse_as_the_command(workspace: Path) -> None:
+@pytest.fixture
+def built(workspace: Path) -> Path:
+    """Where dbt builds: its name is that of the database in what is compiled."""
+    (workspace / "dbt").mkdir()
+    return workspace / "dbt" / "warehouse.duckdb"
+
+
+def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, built: Path) -> None:
     """All cases that can be profiled and a run with failures, found by one glob, twice."""
     for case in (*GOLDEN.iterdir(), *(CORPUS.iterdir() if CORPUS.is_dir() else ())):
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
@@ -85,12 +71,26 @@ def test_builds_the_same_warehouse_as_the_command(workspace: Path) -> None:
         **{"slice_by": "category", "pass_threshold": 0.5},
     }
     for _ in range(2):
-        built = dbt(workspace, "build", variables=pattern)
-        assert built.returncode == 0, built.stdout
+        done = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=pattern)
+        assert done.returncode == 0, done.stdout
     for mart in TABLES:
         expected_rows = table(workspace / "warehouse.duckdb", mart)
         assert expected_rows
-        assert table(workspace / "dbt.duckdb", mart) == expected_rows, mart
+        assert table(built, mart) == expected_rows, mart
+    # columns, types, constraints and comments
+    assert definitions(built) == definitions(workspace / "warehouse.duckdb")
+
+
+def definitions(path: Path) -> dict[str, tuple[str, str, list[str]]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        rows = connection.execute("""
+            select tables.table_name, any_value(tables.sql), any_value(tables.comment),
+                list(columns.comment order by columns.column_index)
+            from duckdb_tables() as tables
+            inner join duckdb_columns() as columns using (table_oid)
+            where tables.schema_name = 'main' group by all
+        """).fetchall()
+    return {name: (sql, comment, columns) for name, sql, comment, columns in rows}
 
 
 BROKEN: dict[str, tuple[list[Any], list[Any]]] = {
@@ -104,13 +104,14 @@ BROKEN: dict[str, tuple[list[Any], list[Any]]] = {
 
 
 @pytest.mark.parametrize("audit", BROKEN)
-def test_each_audit_stops_the_marts(audit: str, workspace: Path) -> None:
+def test_each_audit_stops_the_marts(audit: str, dbt: Dbt, workspace: Path, built: Path) -> None:
     rollouts, inputs = BROKEN[audit]
     run = write_run(workspace, rollouts, inputs=inputs)
-    result = dbt(workspace, "build", variables={"rollouts": str(run.rollouts)})
+    variables = {"rollouts": str(run.rollouts)}
+    result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
     assert result.returncode == 1
-    assert failed_nodes(workspace) == {f"is_empty_{audit}_"}
-    with duckdb.connect(str(workspace / "dbt.duckdb"), read_only=True) as connection:
+    assert nodes(built, "fail", "error") == {f"is_empty_{audit}_"}
+    with duckdb.connect(str(built), read_only=True) as connection:
         marts = "select count(*) from duckdb_tables() where schema_name = 'main'"
         assert connection.execute(marts).fetchone() == (0,)
 
@@ -120,48 +121,61 @@ def test_every_audit_has_a_broken_fixture() -> None:
     assert audits == set(BROKEN)
 
 
-def test_partial_rollouts_are_a_warning_when_allowed(workspace: Path) -> None:
-    run = write_run(workspace, ONE, inputs=[*ONE, key(0, 1)])
+@dataclass(frozen=True)
+class Built:
+    """What one build, which takes some seconds, made of a run that has much that is odd."""
+
+    warehouse: Path
+    run: Profiled
+
+
+@pytest.fixture(scope="module")
+def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("odd")
+    name = 'it\'s [1]* "q"; drop table runs; é'
+    run = write_run(folder / name, ONE, inputs=[*ONE, key(0, 1)], name=name)
+    write_run(folder / "decoy", ONE * 2, inputs=ONE)
+    (folder / "dbt").mkdir()
+    built = Built(folder / "dbt" / "warehouse.duckdb", run)
     variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
-    result = dbt(workspace, "build", variables=variables)
+    result = dbt("build", warehouse=built.warehouse, variables=variables)
     assert result.returncode == 0, result.stdout
-    with duckdb.connect(str(workspace / "dbt.duckdb"), read_only=True) as connection:
+    return built
+
+
+def test_odd_paths_are_no_sql(odd: Built) -> None:
+    assert [row[1] for row in table(odd.warehouse, "runs")] == [str(odd.run.rollouts)]
+
+
+def test_partial_rollouts_are_a_warning_when_allowed(odd: Built) -> None:
+    with duckdb.connect(str(odd.warehouse), read_only=True) as connection:
         rows = connection.execute(
             "select run_id, is_partial_allowed, missing_rollout_count from runs"
         ).fetchall()
     assert rows == [("mine", True, 1)]
-    results = json.loads((workspace / "target" / "run_results.json").read_text())["results"]
-    warned = [r["unique_id"].split(".")[2] for r in results if r["status"] == "warn"]
-    assert warned == ["complete_runs_runs_"]
-
-
-def test_odd_paths_are_no_sql(workspace: Path) -> None:
-    name = 'it\'s [1]* "q"; drop table runs; é'
-    run = write_run(workspace / name, ONE, inputs=ONE, name=name)
-    write_run(workspace / "decoy", ONE * 2, inputs=ONE)
-    result = dbt(workspace, "build", variables={"rollouts": str(run.rollouts)})
-    assert result.returncode == 0, result.stdout
-    assert [row[1] for row in table(workspace / "dbt.duckdb", "runs")] == [str(run.rollouts)]
+    assert nodes(odd.warehouse, "warn") == {"complete_runs_runs_"}
 
 
 @pytest.mark.parametrize(
     ("missing", "message"),
     [("rollouts", "No rollouts file matches"), ("inputs", "No materialized inputs at")],
 )
-def test_missing_files_are_named(missing: str, message: str, workspace: Path) -> None:
+def test_missing_files_are_named(
+    missing: str, message: str, dbt: Dbt, workspace: Path, built: Path
+) -> None:
     run = write_run(workspace, ONE, inputs=ONE)
     path: Path = getattr(run, missing)
     path.unlink()
-    result = dbt(workspace, "run", variables={"rollouts": str(run.rollouts)})
+    result = dbt("run", warehouse=built, variables={"rollouts": str(run.rollouts)})
     assert result.returncode == 1
     assert message in result.stdout
 
 
-def test_everything_is_documented(workspace: Path) -> None:
-    assert dbt(workspace, "build").returncode == 0
-    assert dbt(workspace, "docs", "generate").returncode == 0
-    manifest = json.loads((workspace / "target" / "manifest.json").read_text())
-    catalog = json.loads((workspace / "target" / "catalog.json").read_text())["nodes"]
+def test_everything_is_documented(dbt: Dbt, odd: Built) -> None:
+    assert dbt("docs", "generate", warehouse=odd.warehouse).returncode == 0
+    target = odd.warehouse.parent / "target"
+    manifest = json.loads((target / "manifest.json").read_text())
+    catalog = json.loads((target / "catalog.json").read_text())["nodes"]
     kinds = ("model", "seed")
     models = [
         node
@@ -182,14 +196,14 @@ def test_everything_is_documented(workspace: Path) -> None:
     }  # fmt: skip
 
 
-def test_the_example_can_also_fail(example: Profiled) -> None:
+def test_the_example_can_also_fail(dbt: Dbt, example: Profiled, built: Path) -> None:
     """A test suite that cannot fail proves nothing: break one row and see it noticed."""
     rows = [json.loads(line) for line in example.rollouts.read_text().splitlines()]
     write_lines(example.rollouts, [*rows[1:], rows[1]])
-    folder = example.rollouts.parent
-    result = dbt(folder, "build", variables={"rollouts": str(example.rollouts)})
+    variables = {"rollouts": str(example.rollouts)}
+    result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
     assert result.returncode == 1
-    assert failed_nodes(folder) == {
+    assert nodes(built, "fail", "error") == {
         "is_empty_audit_rollouts_duplicated_",
         "is_empty_audit_rollouts_missing_",
     }

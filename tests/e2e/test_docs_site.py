@@ -21,9 +21,10 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser import LAPTOP, PHONE, SCREENSHOTS, VisitorFactory, is_within_width
+from tests.dbt_process import Dbt
 from tests.support import ROOT
 
-TOP_PAGES = {"index", "CONTRIBUTING", "CHANGELOG", "LICENSE"}
+TOP_PAGES = {"index", "CONTRIBUTING", "SECURITY", "CHANGELOG", "LICENSE"}
 PAGES = TOP_PAGES | {path.stem for path in (ROOT / "docs").glob("*.md")}
 SIZES: dict[str, ViewportSize] = {
     "laptop": {"width": LAPTOP["width"], "height": LAPTOP["height"]},
@@ -60,26 +61,11 @@ def mkdocs(root: Path, *, page: Path, site: Path) -> subprocess.CompletedProcess
 
 
 @pytest.fixture(scope="module")
-def dbt_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dbt_page(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """dbt's page of the models as they are written: without a warehouse, so without their types."""
     folder = tmp_path_factory.mktemp("dbt")
-    words = ["docs", "generate", "--static", "--empty-catalog", "--quiet", "--no-use-colors"]
-    made = subprocess.run(
-        [
-            *(str(Path(sys.executable).with_name("dbt")), *words),
-            *("--target-path", str(folder / "target"), "--log-path", str(folder / "logs")),
-        ],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "SPOTTER_WAREHOUSE": str(folder / "warehouse.duckdb"),
-            "SPOTTER_TEMP": str(folder / "spill"),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    words = ("docs", "generate", "--static", "--empty-catalog")
+    made = dbt(*words, warehouse=folder / "warehouse.duckdb")
     assert made.returncode == 0, made.stdout
     return folder / "target" / "static_index.html"
 
@@ -208,7 +194,7 @@ def test_mistakes_end_the_build(tmp_path: Path, dbt_page: Path) -> None:
     docs = shutil.copytree(ROOT / "docs", tmp_path / "docs")
     icon = Path("collector", "viewer", "static", "icon.svg")
     (tmp_path / icon).parent.mkdir(parents=True)
-    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", icon):
+    for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE", icon):
         shutil.copy(ROOT / name, tmp_path / name)
     with (docs / "gym.md").open("a", encoding="utf-8") as page:
         page.write("\n[1](no-page.md) [2](viewer.md#no-anchor) [3](../NO-FILE.md)\n")

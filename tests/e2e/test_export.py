@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -18,16 +17,10 @@ import pytest
 from collector.exporting.publication import LOCK
 from collector.exporting.tables import KINDS
 from collector.profiling.plan import load_plan
+from tests.dbt_process import Dbt
 from tests.exports import FORMULAS, Exports, export, export_after, make_runs
-from tests.support import (
-    MARTS,
-    Profiled,
-    key,
-    run_command,
-    run_profile,
-    through_terminal,
-    write_run,
-)
+from tests.programs import run_command
+from tests.support import MARTS, Profiled, key, run_profile, through_terminal, write_run
 
 FORMATS = ("-f", "parquet", "-f", "csv", "-f", "jsonl", "-f", "xlsx")
 
@@ -153,15 +146,15 @@ def test_overrides_work_as_well_as_flags(run: Profiled, tmp_path: Path) -> None:
         (("-f", "snapshot", "--no-snapshot"), 2, "not both"),
         (("-f", "csv", "--partition-by-run"), 2, "is for --format parquet"),
         (("-w", "nowhere.duckdb"), 4, "no warehouse at nowhere.duckdb"),
-        (("-w", "text.duckdb"), 4, "it is no DuckDB file"),
+        (("-w", "text.duckdb"), 4, "it is not a DuckDB file"),
         (("-w", "empty.duckdb"), 4, "no marts in"),
         (("-o", "a_file"), 4, "cannot write to a_file"),
-        (("-o", "foreign"), 4, "is no earlier export"),
+        (("-o", "foreign"), 4, "is not an earlier export"),
         (("-o", "here"), 4, "can be written to, so it may be a warehouse"),
-        (("-w", "here/snapshot.duckdb", "-o", "here"), 4, "is no earlier export"),
-        (("-w", "sealed/snapshot.duckdb", "-o", "sealed"), 4, "is no earlier export"),
+        (("-w", "here/snapshot.duckdb", "-o", "here"), 4, "is not an earlier export"),
+        (("-w", "sealed/snapshot.duckdb", "-o", "sealed"), 4, "is not an earlier export"),
         (("-w", "other.duckdb"), 4, "no marts in"),
-        (("-o", "bad\udcff"), 2, "is no UTF-8"),
+        (("-o", "bad\udcff"), 2, "is not valid UTF-8"),
         (("-o", "what?"), 2, "misreads ?"),
         (("-o", "s3://bucket/folder"), 2, "folders of this machine"),
         (("-o", "~nobody-of-that-name/x"), 2, "home directory"),
@@ -400,23 +393,13 @@ def test_an_export_waits_while_the_warehouse_is_written(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def built(run: Profiled, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(dbt: Dbt, run: Profiled, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `dbt build --selector exports` makes of a copy of the warehouse."""
     folder = tmp_path_factory.mktemp("dbt")
     warehouse = folder / "warehouse.duckdb"
     warehouse.write_bytes(run.warehouse.read_bytes())
-    environment = {
-        **os.environ,
-        "SPOTTER_WAREHOUSE": str(warehouse),
-        "SPOTTER_EXPORTS": str(folder / "my exports"),
-        "SPOTTER_TEMP": str(folder / "temp"),
-    }
-    result = run_command(
-        *("dbt", "build", "--quiet", "--selector", "exports"),
-        *("--target-path", folder / "target", "--log-path", folder / "logs"),
-        cwd=Path(__file__).parent.parent.parent,
-        env=environment,
-    )
+    exports = {"SPOTTER_EXPORTS": str(folder / "my exports")}
+    result = dbt("build", "--selector", "exports", warehouse=warehouse, environment=exports)
     assert result.returncode == 0, result.stdout
     return folder / "my exports"
 

@@ -32,7 +32,8 @@ from collector.exporting.tables import Table
 from collector.profiling.plan import load_plan
 from collector.spreadsheets import FORMULA
 from tests.exports import FORMULAS, LARGE, TEXTS, Exports, export, make_runs
-from tests.support import MARTS, ROOT, Profiled, key, profiled, run_command, write_run
+from tests.programs import run_command
+from tests.support import MARTS, ROOT, Profiled, key, profiled, write_run
 
 OLDER = sorted((ROOT / ".venv" / "older").glob("duckdb-*"))
 ARROW = {

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.gym import rows_of, wait_for_lines
+from tests.programs import run_command
 from tests.servers import (
     AGENT,
     BUNDLED,
@@ -27,7 +28,7 @@ from tests.servers import (
     post,
     running,
 )
-from tests.support import ROOT, Profiled, Row, run_command
+from tests.support import ROOT, Profiled, Row
 
 MASK = ("mask_sample", "failure_kind", "failure_reason")
 GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
@@ -156,7 +157,7 @@ def strip(item: Row) -> Row:
 
 def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> None:
     with running(*BUNDLED, cwd=workspace) as gym:
-        resources, row = gym.urls["workplace"], example_row()
+        resources, row = gym.urls["workplace_assistant"], example_row()
         tool = row["responses_create_params"]["tools"][0]["name"]
         assert post(f"{resources}/{tool}", {}).status in (400, 422)
         first = post(f"{resources}/seed_session", row).cookie
@@ -169,10 +170,17 @@ def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> No
             # NeMo Gym's agents send only what the last answer set, also after a refusal
             assert post(f"{resources}/{call['name']}", arguments, cookie=second).cookie == second
             assert post(f"{resources}/{call['name']}", {"x": 1}, cookie=first).cookie == first
-        second = post(f"{resources}/seed_session", row).cookie
-        judged = {**row, "response": {"output": []}}
-        assert post(f"{resources}/verify", judged, cookie=second).body["reward"] == 0.0
-        assert post(f"{resources}/verify", judged, cookie=first).body["reward"] == 1.0
+        find, given = "email_search_emails", {"page_size": 1}
+        found = [
+            post(f"{resources}/{find}", given, cookie=cookie).body["output"]["pagination"]
+            for cookie in (first, post(f"{resources}/seed_session", row).cookie)
+        ]
+        # the ground truth sends one email
+        assert found[0]["total_emails"] == found[1]["total_emails"] + 1
+        calls = [{"type": "function_call", **call} for call in row["ground_truth"]]
+        for output, reward in (([], 0.0), (calls, 1.0)):
+            judged = {**row, "response": {"output": output}}
+            assert post(f"{resources}/verify", judged, cookie=first).body["reward"] == reward
         gone = post(f"{resources}/{call['name']}", arguments, cookie=first)
         assert gone.status == 400
         assert "no session" in gone.body["detail"]
@@ -180,7 +188,7 @@ def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> No
 
 def test_errors_can_be_read(workspace: Path) -> None:
     with running(*BUNDLED, cwd=workspace) as gym:
-        agent, resources = gym.urls[AGENT], gym.urls["workplace"]
+        agent, resources = gym.urls[AGENT], gym.urls["workplace_assistant"]
         assert post(f"{agent}/run", b"{").status == 422
         assert post(f"{agent}/run", {}).body["detail"][0]["loc"] == [
             "body",
@@ -189,10 +197,18 @@ def test_errors_can_be_read(workspace: Path) -> None:
         assert post(f"{agent}/run", b"{}", kind="text/plain").status == 422
         assert post(f"{agent}/nowhere", {}).status == 404
         assert get(f"{agent}/run").status == 405
-        tool = example_row()["responses_create_params"]["tools"][0]["name"]
-        refused = post(f"{resources}/{tool}", {"no_such_field": 1})
+        row = example_row()
+        row["responses_create_params"]["tools"][3] |= {"database": "x", "operation_type": "read"}
+        refused = post(f"{agent}/run", row)
         assert refused.status == 422
-        assert "no_such_field" in json.dumps(refused.body)
+        place = ["body", "responses_create_params", "tools", 3, "FunctionToolParam"]
+        assert [problem["loc"] for problem in refused.body["detail"]] == [
+            [*place, "database"],
+            [*place, "operation_type"],
+        ]
+        row = example_row()
+        row["responses_create_params"]["max_tokens"] = 10
+        assert post(f"{agent}/run", row).body["detail"][0]["loc"][-1] == "max_tokens"
         # what goes wrong inside is a 500 with a JSON string, as in NeMo Gym
         row = {"responses_create_params": {"input": "hello"}}
         broken = post(f"{agent}/run", row)

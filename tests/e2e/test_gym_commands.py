@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from collector.servers import config as configs
 from tests.gym import keys_of, rows_of
+from tests.programs import run_command
 from tests.servers import (
     AGENT,
     ARITHMETIC,
@@ -20,7 +22,7 @@ from tests.servers import (
     SIMULATED,
     WORKPLACE,
 )
-from tests.support import ROOT, Profiled, Row, run_command, run_profile
+from tests.support import ROOT, Profiled, Row, run_profile
 
 BOMB = "a0: &a0 [x]\n" + "".join(
     f"a{level + 1}: &a{level + 1} [{', '.join([f'*a{level}'] * 10)}]\n" for level in range(9)
@@ -131,14 +133,16 @@ def strip_times(row: Row) -> Row:
         ("a: {resources_servers: {mine: {}}}", 2, "entrypoint"),
         ("a: {resources_servers: {mine: {entrypoint: no.py}}}", 4, "cannot find no.py"),
         ("a: {responses_api_models: {openai_model: {x: '${url}'}}}", 2, "${url} is not set"),
-        ("a: {responses_api_models: {simulated_model: {port: x}}}", 2, "the port 'x'"),
+        ("a: {responses_api_models: {simulated_model: {port: x}}}", 2, "'x' is not a valid port"),
         ("a: {responses_api_models: {simulated_model: {slip_rate: much}}}", 2, "slip_rate"),
         ("a: {responses_api_models: {simulated_model: {slip_rat: 1}}}", 2, "mean slip_rate?"),
         ("a: ${a}", 2, "refers to itself"),
+        ("a: ${b.${c}}\nb: {x: 1}\nc: y", 2, "${b.y} is not set"),
+        ("a: ${b.${c}}\nc: '}'", 2, "a: ${c} cannot be a part of a name"),
         ("a: {resources_servers: [x]}", 2, "one implementation"),
         ("1: {responses_api_models: {simulated_model: {}}}", 2, "are texts"),
         ("a: &a {b: *a}", 2, "contains itself"),
-        ("a: {resources_servers: {workplace: {session_timeout: [1]}}}", 2, "session_timeout"),
+        ("a: {resources_servers: {arithmetic: {session_timeout: [1]}}}", 2, "session_timeout"),
         ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "no name of a host"),
         (BOMB, 2, "too large"),
         ("a: [", 2, "not YAML"),
@@ -148,7 +152,7 @@ def strip_times(row: Row) -> Row:
             "a: {responses_api_agents: {simple_agent: {resources_server: {name: x},"
             " model_server: {name: y}}}}",
             2,
-            "resources_server x is none of",
+            "resources_server x is not among",
         ),
         (
             "a: {responses_api_models: {simulated_model: {}}}\n"
@@ -175,7 +179,10 @@ def strip_times(row: Row) -> Row:
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
-def test_a_bad_config_is_told_clearly(workspace: Path, config: str, code: int, named: str) -> None:
+def test_a_bad_config_is_told_clearly(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, config: str, code: int, named: str
+) -> None:
+    monkeypatch.setattr(configs, "LARGEST_CONFIG", 100_000)
     (workspace / "bad.yaml").write_text(config, encoding="utf-8")
     done = run_command("spotter", "run", "-c", "bad.yaml", "--head-port", "0", cwd=workspace)
     assert done.returncode == code, done.stderr
@@ -245,11 +252,18 @@ def test_configs_are_merged_and_secrets_hidden(workspace: Path) -> None:
     assert "_config_dir" not in done.stdout
 
 
-@pytest.mark.parametrize("name", ["workplace", "arithmetic"])
-def test_the_environments_pass_their_own_test(workspace: Path, name: str) -> None:
-    done = run_command("ng_test", f"+entrypoint=resources_servers/{name}", cwd=workspace)
+def test_the_environments_pass_their_own_test(workspace: Path) -> None:
+    done = run_command("ng_test", cwd=workspace)
     assert done.returncode == 0, done.stderr
-    assert "100 tasks" in done.stdout
+    assert done.stdout.splitlines() == [
+        "resources_servers/workplace_assistant: 100 tasks and 27 tools are fine",
+        "resources_servers/arithmetic: 100 tasks and 0 tools are fine",
+    ]
+    one = run_command("ng_test", "+entrypoint=resources_servers/arithmetic", cwd=workspace)
+    assert one.stdout == "resources_servers/arithmetic: 100 tasks and 0 tools are fine\n"
+    found = json.loads(run_command("spotter", "test", "--json", cwd=workspace).stdout)
+    assert [result["task_count"] for result in found] == [100, 100]
+    assert run_command("spotter", "test", "-i", "x.jsonl", cwd=workspace).returncode == 2
 
 
 def test_the_example_of_the_docs_runs(workspace: Path) -> None:

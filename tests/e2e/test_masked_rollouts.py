@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from collector.viewer.serving.opening import Listener, make_viewer, open_given
+from collector.viewer.serving.startup import Listener, make_viewer, open_given
 from tests.support import (
     Profiled,
     Row,

@@ -104,6 +104,24 @@ def test_a_run_profiled_again_is_replaced_and_others_stay(workspace: Path) -> No
         assert rows == before[mart]
 
 
+def test_a_warehouse_of_another_version_gets_its_tables_views_and_comments(workspace: Path) -> None:
+    run = simple(workspace)
+    run_profile(run.rollouts, cwd=workspace)
+    relations = (
+        "select schema_name, table_name, sql, comment from duckdb_tables()"
+        " union all select schema_name, view_name, sql, null from duckdb_views()"
+        " where not internal order by all"
+    )
+    before = run.query(relations)
+    assert all(comment for schema, _, _, comment in before if schema == "main")
+    with duckdb.connect(str(run.warehouse)) as connection:
+        connection.execute("drop table task_bands")
+        connection.execute("create or replace view semantic.semantic_days as select 1 as day")
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    assert run.query(relations) == before
+    assert run.query("select count(*) from task_bands") == [(1,)]
+
+
 def test_a_run_that_lost_its_rollouts_loses_its_rows(workspace: Path) -> None:
     run = simple(workspace)
     run_profile(run.rollouts, cwd=workspace)
@@ -186,7 +204,7 @@ def test_a_broken_invariant_says_what_where_how_many_and_what_next(workspace: Pa
         "  expected rollouts without a result: 19",
         "  (task, rollout): (0, 1), (0, 2), (0, 3), (0, 4), (1, 0), (1, 1), (1, 2), (1, 3),"
         " (1, 4), (2, 0), …",
-        "  what to do: finish the collection, or profile what is there with --allow-partial",
+        "  what to do: finish the collection, or profile the rollouts present with --allow-partial",
     ]
 
 
@@ -311,7 +329,7 @@ def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
     os.mkfifo(path)
     result = run_profile(run.rollouts, cwd=workspace)
     assert result.returncode == 4
-    assert "no regular file" in result.stderr
+    assert "not in a regular file" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support import Profiled, read_json, run_command
+from tests.programs import run_command
+from tests.support import Profiled, read_json
 
 
 def test_the_warehouse_is_filled_and_no_file_is_written(example: Profiled) -> None:

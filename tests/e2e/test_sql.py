@@ -11,7 +11,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.support import MARTS, Profiled, key, run_command, run_profile, write_run
+from tests.programs import run_command
+from tests.support import MARTS, Profiled, key, run_profile, write_run
 
 QUERY = "select task_index, reward_mean from task_profiles order by task_index"
 

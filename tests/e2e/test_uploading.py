@@ -11,18 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from collector.uploading.names import safe_name
+from collector.uploading.metric_names import safe_name
 from tests.gym import GymFactory, collect, free_port, start_collect, write_tasks
-from tests.support import (
-    Profiled,
-    Row,
-    inputs_of,
-    key,
-    run_command,
-    run_profile,
-    write_lines,
-    write_run,
-)
+from tests.programs import run_command
+from tests.support import Profiled, Row, inputs_of, key, run_profile, write_lines, write_run
 from tests.trackers import WANDB_KEY, Tracked, go_offline, mlflow_run, wandb_run
 from tests.wandb_server import Wandb, serving
 

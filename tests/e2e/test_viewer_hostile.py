@@ -11,8 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import PHONE, Visitor, VisitorFactory, is_within_width
+from tests.programs import run_command
 from tests.responses import calls, says, thinks
-from tests.support import Profiled, Row, key, profiled, run_command, write_lines, write_run
+from tests.support import Profiled, Row, key, profiled, write_lines, write_run
 from tests.viewers import Watched, viewing
 
 RUN = "<script>window.pwned=1</script>\"'><img src=x onerror=window.pwned=1>\u202egnp {{7*7}}"

@@ -8,8 +8,9 @@ import pytest
 
 from tests.browser import PHONE, Visitor, VisitorFactory, is_within_width
 from tests.e2e.test_viewer_hostile import TEXTS, kept, settle, shown
+from tests.programs import run_command
 from tests.responses import response, says
-from tests.support import Profiled, Row, inputs_of, key, profiled, run_command, write_run
+from tests.support import Profiled, Row, inputs_of, key, profiled, write_run
 from tests.viewers import Watched, viewing
 
 REASON_CHARS = 500

@@ -20,7 +20,8 @@ from tests.browser import (
     is_within_width,
     write_sums,
 )
-from tests.support import profiled, read_json, run_command
+from tests.programs import run_command
+from tests.support import profiled, read_json
 
 COUNT = 5
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import http.client
 import json
 import os
@@ -12,6 +13,9 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,17 +23,9 @@ import duckdb
 import httpx
 import pytest
 
-from tests.support import (
-    Profiled,
-    Row,
-    inputs_of,
-    key,
-    profiled,
-    run_command,
-    write_lines,
-    write_run,
-)
-from tests.viewers import viewing
+from tests.programs import run_command
+from tests.support import Profiled, Row, inputs_of, key, profiled, write_lines, write_run
+from tests.viewers import Watched, viewing
 
 SETTINGS = ("--run-id", "mine", "--pass-threshold", "0.5", "--slice-by", "kind")
 
@@ -48,9 +44,27 @@ def run(workspace: Path) -> Profiled:
     return write_run(workspace, rows, inputs=inputs_of(rows))
 
 
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    """A run with its warehouse, which no test changes."""
+    rows = rollouts()
+    return profiled(write_run(tmp_path_factory.mktemp("known"), rows, inputs=inputs_of(rows)))
+
+
+@pytest.fixture(scope="module")
+def viewer(known: Profiled) -> Iterator[Watched]:
+    with viewing(cwd=known.rollouts.parent) as watched:
+        yield watched
+
+
 def look(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Call the command where it should fail."""
-    return run_command("spotter", "view", "--no-browser", *arguments, cwd=cwd)
+    with warnings.catch_warnings():
+        # the port that it has taken by then is for the end of the process to give back
+        warnings.simplefilter("ignore", ResourceWarning)
+        result = run_command("spotter", "view", "--no-browser", *arguments, cwd=cwd)
+        gc.collect()
+    return result
 
 
 def runs_of(warehouse: Path) -> list[tuple[object, ...]]:
@@ -61,18 +75,16 @@ def runs_of(warehouse: Path) -> list[tuple[object, ...]]:
         ).fetchall()
 
 
-def test_opens_a_warehouse(run: Profiled) -> None:
-    profiled(run)
-    with viewing(cwd=run.rollouts.parent) as viewer:
-        assert viewer.url == f"{viewer.base}/"
-        assert viewer.warehouse == run.warehouse
-        answer = viewer.get("/")
-        assert answer.status_code == 200
-        assert "server" not in answer.headers
-        assert viewer.get("/nowhere").status_code == 404
-        assert viewer.get("/static/app.css").headers["cache-control"] == "no-cache"
-    with viewing(run.warehouse, cwd=Path("/")) as viewer:
-        assert viewer.get("/").status_code == 200
+def test_opens_a_warehouse(known: Profiled, viewer: Watched) -> None:
+    assert viewer.url == f"{viewer.base}/"
+    assert viewer.warehouse == known.warehouse
+    answer = viewer.get("/")
+    assert answer.status_code == 200
+    assert "server" not in answer.headers
+    assert viewer.get("/nowhere").status_code == 404
+    assert viewer.get("/static/app.css").headers["cache-control"] == "no-cache"
+    with viewing(known.warehouse, cwd=Path("/")) as elsewhere:
+        assert elsewhere.get("/").status_code == 200
 
 
 def test_profiles_a_rollouts_file_first(run: Profiled) -> None:
@@ -126,10 +138,9 @@ def test_opens_a_folder(workspace: Path) -> None:
     assert len(runs_of(workspace / "all.duckdb")) == 2
 
 
-def test_an_empty_folder_is_not_another_warehouse(run: Profiled) -> None:
-    profiled(run)
-    (run.rollouts.parent / "empty").mkdir()
-    result = look("empty", cwd=run.rollouts.parent)
+def test_an_empty_folder_is_not_another_warehouse(known: Profiled) -> None:
+    (known.rollouts.parent / "empty").mkdir()
+    result = look("empty", cwd=known.rollouts.parent)
     assert (result.returncode, "no rollouts found in empty" in result.stderr) == (4, True)
 
 
@@ -184,8 +195,8 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         (("--host", "0.0.0.0"), 2, "add --remote"),  # noqa: S104
         (("--host", "::"), 2, "add --remote"),
         (("--host", "0"), 2, "add --remote"),
-        (("--host", ""), 2, "is no address"),
-        (("--host", "no such host"), 2, "is no address"),
+        (("--host", ""), 2, "is not an address"),
+        (("--host", "no such host"), 2, "is not an address"),
         (("--port", "70000"), 2, "70000"),
     ],
 )
@@ -209,32 +220,29 @@ def test_an_error_is_json_too(workspace: Path) -> None:
     assert json.loads(result.stdout)["exit_code"] == 4
 
 
-def test_takes_the_next_free_port(run: Profiled) -> None:
-    profiled(run)
+def test_takes_the_next_free_port(known: Profiled) -> None:
     with (
-        viewing(cwd=run.rollouts.parent, port=None) as first,
-        viewing(cwd=run.rollouts.parent, port=None) as second,
+        viewing(cwd=known.rollouts.parent, port=None) as first,
+        viewing(cwd=known.rollouts.parent, port=None) as second,
     ):
         assert first.port != second.port
         assert {first.get("/").status_code, second.get("/").status_code} == {200}
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_an_error(run: Profiled) -> None:
-    profiled(run)
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(known: Profiled) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        result = look("--port", str(port), cwd=run.rollouts.parent)
+        result = look("--port", str(port), cwd=known.rollouts.parent)
     assert result.returncode == 3
     assert f"127.0.0.1:{port}" in result.stderr
     assert "--port" in result.stderr
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="there is no IPv6")
-def test_listens_on_ipv6(run: Profiled) -> None:
-    profiled(run)
-    with viewing("--host", "::1", cwd=run.rollouts.parent) as viewer:
+def test_listens_on_ipv6(known: Profiled) -> None:
+    with viewing("--host", "::1", cwd=known.rollouts.parent) as viewer:
         assert viewer.url == f"http://[::1]:{viewer.port}/"
         assert httpx.get(viewer.url, timeout=60).status_code == 200
 
@@ -250,10 +258,9 @@ def test_is_known_as_ng_viewer(run: Profiled) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ends_at_once_and_in_order(number: int, run: Profiled) -> None:
-    profiled(run)
+def test_ends_at_once_and_in_order(number: int, known: Profiled) -> None:
     # a browser keeps its connection open
-    with httpx.Client(timeout=60) as kept, viewing(cwd=run.rollouts.parent) as viewer:
+    with httpx.Client(timeout=60) as kept, viewing(cwd=known.rollouts.parent) as viewer:
         kept.get(viewer.url)
         asking = threading.Thread(target=_ask_for_long, args=(viewer.base,))
         asking.start()
@@ -302,41 +309,36 @@ def test_the_address_is_printed_and_opened(run: Profiled) -> None:
     assert (out, errors) == ("", "Stop it with Ctrl-C.\nthe viewer has stopped\n")
 
 
-def test_foreign_requests_are_refused(run: Profiled) -> None:
-    profiled(run)
-    with viewing(cwd=run.rollouts.parent) as viewer:
-        for headers, status in (
-            ({"Host": "evil.example"}, 421),
-            ({"Host": f"evil.example:{viewer.port}"}, 421),
-            ({"Origin": "http://evil.example"}, 403),
-            ({"Sec-Fetch-Site": "cross-site"}, 403),
-        ):
-            answer = viewer.get("/", headers=headers)
-            assert answer.status_code == status
-            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
-        assert httpx.post(viewer.url, timeout=60).status_code == 405
-        assert _raw(viewer.port, b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
-        assert b" 40" in _raw(viewer.port, b"nonsense\r\n\r\n")
-        assert viewer.get("/").status_code == 200
+def test_foreign_requests_are_refused(viewer: Watched) -> None:
+    for headers, status in (
+        ({"Host": "evil.example"}, 421),
+        ({"Host": f"evil.example:{viewer.port}"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+    ):
+        answer = viewer.get("/", headers=headers)
+        assert answer.status_code == status
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert httpx.post(viewer.url, timeout=60).status_code == 405
+    assert _raw(viewer.port, b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 421")
+    assert b" 40" in _raw(viewer.port, b"nonsense\r\n\r\n")
+    assert viewer.get("/").status_code == 200
 
 
 @pytest.mark.parametrize(("length", "status"), [(150_000, 200), (250_000, 414), (900_000, 400)])
-def test_long_addresses(length: int, status: int, run: Profiled) -> None:
-    profiled(run)
-    with viewing(cwd=run.rollouts.parent) as viewer:
-        connection = http.client.HTTPConnection("127.0.0.1", viewer.port)
-        try:
-            connection.request("GET", f"/?x={'x' * length}")
-            assert connection.getresponse().status == status
-        except (BrokenPipeError, ConnectionResetError):
-            assert status == 400
-        connection.close()
-        assert viewer.get("/").status_code == 200
+def test_long_addresses(length: int, status: int, viewer: Watched) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", viewer.port)
+    try:
+        connection.request("GET", f"/?x={'x' * length}")
+        assert connection.getresponse().status == status
+    except (BrokenPipeError, ConnectionResetError):
+        assert status == 400
+    connection.close()
+    assert viewer.get("/").status_code == 200
 
 
-def test_other_machines_need_a_token(run: Profiled) -> None:
-    profiled(run)
-    with viewing("--remote", cwd=run.rollouts.parent) as viewer:
+def test_other_machines_need_a_token(known: Profiled) -> None:
+    with viewing("--remote", cwd=known.rollouts.parent) as viewer:
         assert viewer.token
         assert len(viewer.token) >= 32
         assert viewer.token not in viewer.url
@@ -366,7 +368,7 @@ def test_the_warehouse_can_be_written_while_nobody_looks(run: Profiled) -> None:
             "import sys\n"
             "from pathlib import Path\n"
             "import duckdb\n"
-            "from collector.profiling.warehouse import with_lock\n"
+            "from collector.warehouse.access import with_lock\n"
             "path = Path(sys.argv[1])\n"
             "with with_lock(lambda: duckdb.connect(path), path, on_wait=len, timeout_s=10):\n"
             "    print('open', flush=True)\n"
@@ -380,10 +382,10 @@ def test_the_warehouse_can_be_written_while_nobody_looks(run: Profiled) -> None:
         ) as writer:
             assert writer.stdout
             assert writer.stdout.readline() == "open\n"
-            for path in ("/", "/sql?q=select+1"):
-                answer = viewer.get(path)
-                assert answer.status_code == 503
-                assert "tries again by itself" in answer.text
+            with ThreadPoolExecutor() as pool:
+                for answer in pool.map(viewer.get, ("/", "/sql?q=select+1")):
+                    assert answer.status_code == 503
+                    assert "tries again by itself" in answer.text
             writer.communicate("go on\n", timeout=10)
         assert viewer.get("/sql?q=select+1").status_code == 200
 

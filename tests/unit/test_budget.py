@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from collector.checking import checked
 from collector.collection.budget import Budget
 from collector.collection.settings import CollectSettings
 from collector.errors import UsageError
+from collector.validation import checked
 
 
 @pytest.fixture

@@ -8,21 +8,21 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from collector.cli import OVERRIDES, app
+from collector.cli import COMMANDS, commands, known_overrides
 from collector.errors import ServerError
 from collector.overrides import ANY
 from tests.support import ROOT
 
-COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+APP = commands(*COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_describes_every_option(command: str, flag: str) -> None:
-    result = CliRunner().invoke(app, [command, flag])
+    result = CliRunner().invoke(APP, [command, flag])
     assert result.exit_code == 0
     assert f"spotter {command} " in result.output.split("Arguments:")[0]
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(APP)
     for parameter in group.commands[command].params:  # type: ignore[attr-defined]
         assert parameter.help, f"{command} {parameter.name} has no help"
 
@@ -31,8 +31,34 @@ def test_help_describes_every_option(command: str, flag: str) -> None:
 def test_the_docs_show_the_command(command: str) -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert f"## spotter {command}" in text
-    for override in OVERRIDES.get(command, {}):
-        assert override == ANY or f"+{override}=" in text
+    for name, override in known_overrides(command, with_serve=True).items():
+        # the page has a rule for names that are those of the flags
+        is_alike = override.flag == f"--{name.replace('_', '-')}"
+        assert is_alike or name == ANY or f"+{name}=" in text
+
+
+def flags_in(text: str) -> set[str]:
+    """The flags among the code of a text."""
+    code = " ".join(re.findall(r"`([^`]*)`", text))
+    return set(re.findall(r"(?<![\w-])(--?[a-z][\w-]*)", code))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_documented_and_declared_options_are_the_same(command: str) -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    section = text.split(f"## spotter {command}\n")[1].split("\n## ")[0]
+    prose = re.sub(r"```.*?```", "", section, flags=re.DOTALL)
+    group = typer.main.get_command(APP)
+    declared = {
+        flag
+        for parameter in group.commands[command].params  # type: ignore[attr-defined]
+        if not getattr(parameter, "hidden", False)
+        for flag in (*parameter.opts, *parameter.secondary_opts)
+        if flag.startswith("-")
+    }
+    assert declared <= flags_in(prose)
+    first_cells = "\n".join(re.findall(r"^\| ([^|]*) \|", prose, re.MULTILINE))
+    assert flags_in(first_cells) <= declared
 
 
 def test_no_placeholder_is_left_in_the_documents() -> None:
@@ -44,7 +70,7 @@ def test_no_placeholder_is_left_in_the_documents() -> None:
 
 
 def test_version_is_told() -> None:
-    result = CliRunner().invoke(app, ["--version"])
+    result = CliRunner().invoke(APP, ["--version"])
     assert result.output.startswith("spotter 0.")
 
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from collector import values
-from collector.checking import checked
+from collector import yaml_values
 from collector.collection.journal import Journal
-from collector.collection.keys import Keys
 from collector.collection.outcomes import Failure, Judge
 from collector.collection.requests import request_of, stamped
-from collector.collection.secrets import Redactor, is_secret_name
 from collector.collection.settings import CollectSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import UsageError
 from collector.gym_client import Reply
 from collector.jsonl import parse_object
+from collector.keys import Keys
 from collector.retries import pause, retry_after
+from collector.secrets import Redactor, is_secret_name
+from collector.validation import checked
 
 LINE = b'{"agent_ref":{"name":"a"},"_ng_task_index":3,"_ng_rollout_index":1}'
 
@@ -78,14 +79,31 @@ def test_what_is_no_secret_stays() -> None:
     assert not is_secret_name("total_tokens")
 
 
-@pytest.mark.parametrize(
-    "text", ["a" * 60_000, "secret" * 10_000, "://" * 20_000, "bearer " * 8_000]
-)
-def test_a_hostile_message_is_cut_and_read_in_linear_time(text: str) -> None:
-    reply = Reply(500, httpx.Headers(), text.encode())
+HOSTILE = ("a", "secret", "://", "bearer ", "token: ", "cookie=")
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_a_hostile_message_is_cut(word: str) -> None:
+    reply = Reply(500, httpx.Headers(), (word * 60_000).encode())
     outcome = Judge(Redactor()).of_reply(request_of(LINE), reply, seconds=1.0)
     assert isinstance(outcome, Failure)
     assert len(outcome.message) <= 4000
+    assert len(json.loads(outcome.line)["_ng_failure_response_body"]) <= 2000
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_a_hostile_text_is_redacted_in_linear_time(word: str) -> None:
+    redactor = Redactor(["s3cr3t-value"])
+
+    def seconds(text: str) -> float:
+        started = time.process_time()
+        redactor.text(text)
+        return time.process_time() - started
+
+    short, long = (word * (length // len(word)) for length in (10_000, 160_000))
+    # sixteen times the text takes sixteen times as long, and 256 times if it were squared
+    ratio = min(map(seconds, [long] * 3)) / max(min(map(seconds, [short] * 5)), 1e-6)
+    assert ratio < 64
 
 
 def test_keys_hold_many_rollouts() -> None:
@@ -151,15 +169,15 @@ def test_pauses_grow_and_are_capped() -> None:
     ],
 )
 def test_yaml_is_read_as_nemo_gym_does(text: str, value: Any) -> None:
-    assert values.parse(text) == value
+    assert yaml_values.parse(text) == value
 
 
 def test_broken_yaml_is_not_quoted() -> None:
     with pytest.raises(ValueError, match="not YAML") as error:
-        values.parse("key: [hunter2")
+        yaml_values.parse("key: [hunter2")
     assert "hunter2" not in str(error.value)
     with pytest.raises(ValueError, match="not YAML"):
-        values.parse("!!python/object/apply:os.system [ls]")
+        yaml_values.parse("!!python/object/apply:os.system [ls]")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from collector.checking import checked
 from collector.collection.head_config import HeadConfig
 from collector.collection.materialize import Materialized, Recipe, materialize
 from collector.collection.prompts import load_prompt
@@ -17,6 +16,7 @@ from collector.collection.routing import Routing
 from collector.collection.settings import CollectSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
+from collector.validation import checked
 from tests.support import ROOT
 
 CASES = sorted((ROOT / "tests" / "fixtures" / "materialize").iterdir())

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from collector import cache
 from collector.profiling import plan
 from tests.support import ROOT
 
@@ -39,6 +40,14 @@ def test_a_change_of_the_project_changes_the_plan(
     before = plan._fingerprint()
     model.write_text("select 2", encoding="utf-8")
     assert plan._fingerprint() != before
+    moved = tmp_path / "models" / "below" / "a.sql"
+    before = plan._fingerprint()
+    moved.parent.mkdir()
+    model.rename(moved)
+    assert plan._fingerprint() != before
+    before = plan._fingerprint()
+    monkeypatch.setattr(plan, "__version__", "other")
+    assert plan._fingerprint() != before
 
 
 def test_a_cache_that_cannot_be_made_is_replaced(
@@ -48,9 +57,9 @@ def test_a_cache_that_cannot_be_made_is_replaced(
     blocked.touch()
     monkeypatch.setenv("SPOTTER_CACHE", str(blocked / "below"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    plan._private_folder.cache_clear()
-    assert plan.cache_dir().parent == tmp_path
-    assert plan.cache_dir() == plan.cache_dir()
+    cache._private_folder.cache_clear()
+    assert cache.cache_dir().parent == tmp_path
+    assert cache.cache_dir() == cache.cache_dir()
 
 
 def test_a_damaged_plan_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

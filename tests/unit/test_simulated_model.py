@@ -1,4 +1,4 @@
-"""The simulated policy: without slips it solves every bundled task, and it is honest."""
+"""The simulated model: without slips it solves every task it knows, and it is honest."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from typing import Any
 import pytest
 import yaml
 
-from collector.servers.resources_servers.environment import Call, Environment, ToolError
-from collector.servers.resources_servers.generate import DATASETS, ENVIRONMENTS, FOLDER, Dataset
-from collector.servers.resources_servers.workplace.tools import run
+from collector.errors import FileError
+from collector.servers.resources_servers.environment import Environment
+from collector.servers.resources_servers.generate import FOLDER
+from collector.servers.resources_servers.workplace_assistant import BY_NAME
 from collector.servers.responses_api_models import simulated_model
 from collector.servers.responses_api_models.base import ModelError
 from collector.servers.responses_api_models.simulated_model import SimulatedModel
+from tests.support import write_lines
+from tests.unit.test_environments import ENVIRONMENTS, FILES, rows_of
 
 Row = dict[str, Any]
 PERFECT = SimulatedModel({"slip_rate": 0.0})
 USUAL = SimulatedModel({})
-WORKPLACE = {dataset.name: dataset for dataset in DATASETS if dataset.environment == "workplace"}
-
-
-def rows_of(dataset: Dataset) -> list[Row]:
-    return [json.loads(line) for line in dataset.path.read_bytes().splitlines()]
+WORKPLACE = {path.stem: path for path in FILES if path.parts[-3] == "workplace_assistant"}
+# what the bundled tasks of the arithmetic environment ask
+SUM = rows_of(FOLDER / "arithmetic" / "data" / "example.jsonl")[0]
+QUESTION = SUM["responses_create_params"]["input"][-1]["content"]
 
 
 def ask(model: SimulatedModel, request: Row) -> Row:
@@ -38,8 +40,9 @@ def seeded(params: Row, seed: int, **more: Any) -> Row:
 
 def called(state: Any, item: Row) -> Row:
     try:
-        result: Row = {"output": run(state, Call(item["name"], json.loads(item["arguments"])))}
-    except (ToolError, ValueError) as error:
+        found = BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
+        result: Row = {"output": found}
+    except ValueError as error:
         result = {"error": str(error)}
     output = json.dumps(result)
     return {"type": "function_call_output", "call_id": item["call_id"], "output": output}
@@ -78,23 +81,47 @@ def mean_reward(rows: list[Row], temperature: float) -> float:
     return float(sum(rewards)) / len(rewards)
 
 
-@pytest.mark.parametrize("dataset", DATASETS, ids=lambda d: f"{d.environment}-{d.name}")
-def test_without_slips_every_bundled_task_is_solved(dataset: Dataset) -> None:
-    environment: Environment[Any] = ENVIRONMENTS[dataset.environment]({})
-    for row in rows_of(dataset):
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_without_slips_every_bundled_task_is_solved(path: Path) -> None:
+    environment: Environment[Any] = ENVIRONMENTS[path.parts[-3]]({})
+    for row in rows_of(path):
         verdict, items = rollout(environment, PERFECT, row)
         assert verdict["reward"] == 1.0, (row["id"], items[-1])
 
 
-def test_without_slips_tasks_of_other_seeds_are_solved_too() -> None:
-    for name, kind in ENVIRONMENTS.items():
-        environment: Environment[Any] = kind({})
-        for row in environment.tasks(77, 60):
-            assert rollout(environment, PERFECT, row)[0]["reward"] == 1.0, (name, row["id"])
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_any_file_with_ground_truth_can_be_learned(name: str, tmp_path: Path) -> None:
+    environment: Environment[Any] = ENVIRONMENTS[name]({})
+    rows = list(environment.tasks(77, 40))
+    write_lines(tmp_path / "mine.jsonl", rows)
+    for tasks in ("mine.jsonl", ["mine.jsonl"]):
+        model = SimulatedModel({"slip_rate": 0.0, "tasks": tasks, "_config_dir": str(tmp_path)})
+        for row in rows:
+            assert rollout(environment, model, row)[0]["reward"] == 1.0, row["id"]
+        # and only that file is known then
+        assert messages(ask(model, {"input": QUESTION}))[0].startswith("I am a simulated model")
+
+
+@pytest.mark.parametrize(
+    ("row", "named"),
+    [
+        ({"id": 1}, "has no solutions"),
+        ({"ground_truth": {"a": 1}}, ":1: its ground_truth is neither"),
+        ({"ground_truth": [{"name": "x"}]}, ":1: a call of its ground_truth has no name"),
+        ({"ground_truth": [{"name": "x", "arguments": "{"}]}, ":1: a call of its ground_truth"),
+    ],
+    ids=str,
+)
+def test_files_that_cannot_be_learned_are_named(row: Row, named: str, tmp_path: Path) -> None:
+    write_lines(tmp_path / "mine.jsonl", [row])
+    with pytest.raises(FileError, match=named):
+        SimulatedModel({"tasks": str(tmp_path / "mine.jsonl")})
+    with pytest.raises(FileError, match=r"cannot find no\.jsonl"):
+        SimulatedModel({"tasks": ["no.jsonl"]})
 
 
 def test_a_seed_determines_everything_but_the_clock() -> None:
-    environment = ENVIRONMENTS["workplace"]({})
+    environment = ENVIRONMENTS["workplace_assistant"]({})
     for row in rows_of(WORKPLACE["train"])[:30]:
         params = seeded(row["responses_create_params"], 3, temperature=2.0)
         first, second = (rollout(environment, USUAL, row, params) for _ in range(2))
@@ -113,24 +140,54 @@ def test_without_a_seed_answers_vary() -> None:
     assert len({ask(USUAL, params)["id"] for _ in range(5)}) == 5
 
 
-def test_slips_grow_with_temperature_and_difficulty() -> None:
-    rows = rows_of(WORKPLACE["train"])[:75]
-    easy, hard = ([row for row in rows if row["difficulty"] == level] for level in ("easy", "hard"))
+def test_slips_grow_with_temperature_and_with_every_step() -> None:
+    rows = rows_of(WORKPLACE["train"])
+    short, long = (
+        [row for row in rows if (len(row["ground_truth"]) > 2) is is_long]
+        for is_long in (False, True)
+    )
     cold, warm, hot = (mean_reward(rows, temperature) for temperature in (0.0, 1.0, 2.0))
     assert 1 > cold > warm > hot > 0
-    assert mean_reward(easy, 1.0) > mean_reward(hard, 1.0)
+    assert mean_reward(short, 1.0) > mean_reward(long, 1.0)
 
 
-def test_only_offered_tools_are_called_with_arguments_that_fit() -> None:
-    environment = ENVIRONMENTS["workplace"]({})
-    for row in rows_of(WORKPLACE["validation"]):
-        params = row["responses_create_params"]
-        schemas = {tool["name"]: tool["parameters"] for tool in params["tools"]}
-        _, items = rollout(environment, PERFECT, row)
-        for item in items:
-            if item["type"] == "function_call":
-                given = json.loads(item["arguments"])
-                assert set(given) == set(schemas[item["name"]]["required"])
+def test_tasks_differ_in_difficulty() -> None:
+    environment = ENVIRONMENTS["workplace_assistant"]({})
+    rates = [
+        sum(
+            rollout(environment, USUAL, row, seeded(row["responses_create_params"], seed))[0][
+                "reward"
+            ]
+            for seed in range(8)
+        )
+        for row in rows_of(WORKPLACE["train"])[:60]
+    ]
+    assert min(rates) == 0
+    assert max(rates) == 8
+    assert len(set(rates)) > 5
+
+
+def test_every_kind_of_slip_happens() -> None:
+    environment = ENVIRONMENTS["workplace_assistant"]({})
+    seen = set()
+    for row in rows_of(WORKPLACE["train"]):
+        right = [(call["name"], json.loads(call["arguments"])) for call in row["ground_truth"]]
+        params = seeded(row["responses_create_params"], 1, temperature=2.0)
+        _, items = rollout(environment, USUAL, row, params)
+        calls = [item for item in items if item["type"] == "function_call"]
+        made = []
+        for item in calls:
+            try:
+                made.append((item["name"], json.loads(item["arguments"])))
+            except ValueError:
+                seen.add("broken arguments")
+        if any(call not in right for call in made):
+            seen.add("wrong record")
+        if made and all(call in right for call in made) and made != right[: len(made)]:
+            seen.add("forgotten step")
+        if made == right[: len(made)] and len(made) < len(right):
+            seen.add("stopped early")
+    assert seen == {"broken arguments", "wrong record", "forgotten step", "stopped early"}
 
 
 @pytest.mark.parametrize(
@@ -141,17 +198,7 @@ def test_only_offered_tools_are_called_with_arguments_that_fit() -> None:
 def test_without_tools_it_says_that_it_cannot(change: Row) -> None:
     params = rows_of(WORKPLACE["example"])[0]["responses_create_params"]
     (item,) = messages(ask(PERFECT, {**params, **change}))
-    assert item.startswith("I could not do all of this: I would need a tool")
-
-
-def test_tools_of_another_shape_are_not_called() -> None:
-    params = rows_of(WORKPLACE["example"])[0]["responses_create_params"]
-    tools = [
-        {**tool, "parameters": {"type": "object", "properties": {}, "required": []}}
-        for tool in params["tools"]
-    ]
-    (text,) = messages(ask(PERFECT, {**params, "tools": tools}))
-    assert "takes other arguments" in text
+    assert item.startswith("I cannot do this: I am not offered the tool")
 
 
 def messages(response: Row) -> list[str]:
@@ -159,36 +206,11 @@ def messages(response: Row) -> list[str]:
     return [item["content"][0]["text"] for item in response["output"] if "content" in item]
 
 
-@pytest.mark.parametrize(
-    "request_",
-    [
-        "Paint the office blue.",
-        "",
-        'Delete the task "Write the help centre". Paint the office blue.',
-        "What is the capital of France?",
-        "Compute 1 / 0.",
-        "Compute 2 ** 99999999.",
-        "A sequence begins with 1, 1, and every further term is the sum of the two before it. "
-        "What is its term number 99999999999?",
-        "Cancel all my meetings tomorrow.",
-    ],
-)
-def test_it_is_honest_about_what_it_does_not_understand(request_: str) -> None:
+@pytest.mark.parametrize("request_", ["Paint the office blue.", "", "x" * 100_000])
+def test_it_is_honest_about_tasks_that_it_does_not_know(request_: str) -> None:
     tools = rows_of(WORKPLACE["example"])[0]["responses_create_params"]["tools"]
     (text,) = messages(ask(PERFECT, {"input": request_, "tools": tools}))
-    assert text.startswith("I cannot do that")
-
-
-def test_it_is_honest_about_what_it_does_not_find() -> None:
-    row = rows_of(WORKPLACE["example"])[0]
-    system = row["responses_create_params"]["input"][0]
-    params = {
-        **row["responses_create_params"],
-        "input": [system, {"role": "user", "content": 'Delete the task "Fly to the moon".'}],
-    }
-    verdict, items = rollout(ENVIRONMENTS["workplace"]({}), PERFECT, row, params)
-    assert items[-1]["content"][0]["text"].startswith("I could not do all of this")
-    assert verdict["wrong_change_count"] == 0
+    assert text.startswith("I am a simulated model and do not know this task")
 
 
 def test_a_malformed_call_is_made_again() -> None:
@@ -218,7 +240,7 @@ def test_the_response_is_whole_and_its_usage_adds_up() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_small_limit_breaks_the_answer_off(seed: int) -> None:
-    limited = seeded({"input": "Compute 1 + 1.", "max_output_tokens": 3}, seed)
+    limited = seeded({"input": QUESTION, "max_output_tokens": 3}, seed)
     response = ask(PERFECT, limited)
     assert response["status"] == "incomplete"
     assert response["incomplete_details"] == {"reason": "max_output_tokens"}
@@ -226,10 +248,10 @@ def test_a_small_limit_breaks_the_answer_off(seed: int) -> None:
 
 
 def test_input_may_be_a_text_and_content_may_come_in_parts() -> None:
-    parts = [{"type": "input_text", "text": "Compute 1/2 + 1/3."}]
-    for given in ("Compute 1/2 + 1/3.", [{"role": "user", "content": parts}]):
+    parts = [{"type": "input_text", "text": QUESTION}]
+    for given in (QUESTION, [{"role": "user", "content": parts}]):
         (text,) = messages(ask(PERFECT, {"input": given}))
-        assert text.endswith("Answer: 5/6")
+        assert text.endswith(f"Answer: {SUM['expected_answer']}")
 
 
 @pytest.mark.parametrize(
@@ -367,3 +389,23 @@ def test_an_outage_is_a_whole_response_without_an_answer() -> None:
         assert response.keys() == whole.keys()
         assert (response["status"], response["output"], response["usage"]) == ("failed", [], None)
         assert "simulated" in response["error"]["message"]
+
+
+def test_tasks_that_ask_the_same_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [
+        {"responses_create_params": {"input": "What now?"}, "ground_truth": answer}
+        for answer in ("1", "1", "2")
+    ]
+    write_lines(tmp_path / "mine.jsonl", [*rows, {"ground_truth": "3"}])
+    model = SimulatedModel({"slip_rate": 0.0, "tasks": str(tmp_path / "mine.jsonl")})
+    assert messages(ask(model, {"input": "What now?"}))[0].endswith("Answer: 1")
+    assert caplog.text.count("another task asks the same") == 1
+
+
+@pytest.mark.parametrize("answer", ["1e5000000", "9" * 5000, "1/0", "x", ""])
+def test_odd_answers_take_no_time(answer: str, tmp_path: Path) -> None:
+    row = {"responses_create_params": {"input": "What now?"}, "ground_truth": answer}
+    write_lines(tmp_path / "mine.jsonl", [row])
+    model = SimulatedModel({"slip_rate": 1.0, "tasks": str(tmp_path / "mine.jsonl")})
+    for seed in range(5):
+        assert messages(ask(model, seeded({"input": "What now?"}, seed, temperature=2.0)))

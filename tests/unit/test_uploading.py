@@ -11,7 +11,7 @@ import pytest
 from collector.errors import UsageError
 from collector.uploading import sending
 from collector.uploading.content import Bundle, Step, Upload
-from collector.uploading.names import safe_name, safe_text
+from collector.uploading.metric_names import safe_name, safe_text
 from collector.uploading.redaction import redacted, without_login
 from collector.uploading.trackers import choose
 

@@ -17,8 +17,8 @@ from collector.viewer.transcripts.conversation import (
     read_conversation,
 )
 from collector.viewer.transcripts.items import FIRST_ITEMS, LAST_ITEMS, Entry, last_words
-from collector.viewer.transcripts.particulars import read_particulars
-from collector.viewer.transcripts.pieces import SHOWN_CHARS, Cutter, Image, Text, pointed_at
+from collector.viewer.transcripts.rollout_fields import read_particulars
+from collector.viewer.transcripts.text_limits import SHOWN_CHARS, Cutter, Image, Text, pointed_at
 from tests.conftest import CORPUS
 from tests.responses import calls, gives, response, says, thinks
 from tests.support import Row

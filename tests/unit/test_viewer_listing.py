@@ -9,8 +9,8 @@ import pytest
 
 from collector.viewer.marts.filters import Column
 from collector.viewer.marts.listing import PAGE_ROWS, START_CHARACTERS, Listing, Source, Texts
+from collector.viewer.marts.lists import TASK_LIST
 from collector.viewer.marts.store import Query, Reader, literal
-from collector.viewer.pages import tasks
 
 SOURCE = Source(
     columns=(
@@ -154,8 +154,8 @@ def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> Non
     }
     with duckdb.connect(str(path), read_only=True, config=config) as connection:
         for given in ({"page": "200"}, {"sort": "-pass_ratio", "q": "ab"}, {"sort": "prompt"}):
-            state = tasks.SOURCE.state(given)
-            listing = tasks.SOURCE.listing(Reader(connection), state, {"run": "r"})
+            state = TASK_LIST.state(given)
+            listing = TASK_LIST.listing(Reader(connection), state, {"run": "r"})
             assert len(listing.rows) == PAGE_ROWS
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collector.viewer.serving.live import look_at_sources, profile_flags
+from collector.viewer.live import look_at_sources, profile_flags
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -243,7 +243,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path, make: object) -> None:
     assert callable(make)
     make(tmp_path / "odd.jsonl")
-    with pytest.raises(FileError, match="it is no file"):
+    with pytest.raises(FileError, match="it is not a file"):
         offsets_of(tmp_path / "odd.jsonl").pending()
 
 

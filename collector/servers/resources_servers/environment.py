@@ -30,29 +30,43 @@ class Tool(Generic[S]):
 
     name: str
     description: str
-    arguments: type[Arguments]
+    arguments: type[Arguments] | Row
+    """Their model, which checks them, or the schema of arguments that the function checks."""
     function: Callable[[S, Any], Any]
-    """Take the session's state and the checked arguments; return data, or raise ToolError."""
+    """Take the session's state and the arguments; return data, or raise ToolError."""
 
     def schema(self) -> Row:
         """Return the tool as the Responses API lists it."""
-        found = self.arguments.model_json_schema()
-        properties = {
-            name: {key: value for key, value in about.items() if key != "title"}
-            for name, about in found.get("properties", {}).items()
-        }
         return {
             "type": "function",
             "name": self.name,
             "description": self.description,
-            "parameters": {
-                "type": "object",
-                "properties": properties,
-                "required": found.get("required", []),
-                "additionalProperties": False,
-            },
-            "strict": True,
+            "parameters": _parameters(self.arguments),
+            "strict": not isinstance(self.arguments, dict),
         }
+
+    def checked(self, given: Row) -> Any:
+        """Return the arguments for the function; raise ValidationError if one is wrong."""
+        if isinstance(self.arguments, dict):
+            # a model that must name every argument sends null for those it does not use
+            return {name: value for name, value in given.items() if value is not None}
+        return self.arguments.model_validate(given)
+
+
+def _parameters(arguments: type[Arguments] | Row) -> Row:
+    if isinstance(arguments, dict):
+        return arguments
+    found = arguments.model_json_schema()
+    properties = {
+        name: {key: value for key, value in about.items() if key != "title"}
+        for name, about in found.get("properties", {}).items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": found.get("required", []),
+        "additionalProperties": False,
+    }
 
 
 @dataclass(frozen=True)
@@ -96,6 +110,10 @@ class Environment(ABC, Generic[S]):
     @abstractmethod
     def solution(self, row: Row) -> Solution:
         """Return what scores 1, for the self-test."""
+
+    def description(self) -> str:
+        """Say what is good to know when its server starts, if anything is."""
+        return ""
 
     def tasks(self, seed: int, count: int) -> Iterator[Row]:
         """Make task rows in NeMo Gym's input format, the same ones for the same seed."""

@@ -200,7 +200,7 @@ async def _contained(function: Callable[..., Any], *given: Any) -> Any:
 def _checked(tool: Tool[Any], given: Row) -> Any:
     """Return the arguments, or say which field is wrong and how."""
     try:
-        return tool.arguments.model_validate(given)
+        return tool.checked(given)
     except ValidationError as error:
         raise RefusedError(
             422,

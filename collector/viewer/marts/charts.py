@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from collector.profiling.warehouse import Row
 from collector.viewer.marts.store import Query
 from collector.viewer.text import plain
+from collector.warehouse.sql import Row
 
 Kind = Literal["bars", "lines", "points"]
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from collector.profiling.warehouse import Row
+from collector.warehouse.sql import Row
 
 EXAMPLES = "a number, >0.5, <=3, 0.2..0.8 or none"
 RANGE = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")

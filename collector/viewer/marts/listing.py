@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from textwrap import dedent, indent
 from typing import Any
 
-from collector.profiling.warehouse import Row
 from collector.viewer.marts.filters import Column, condition, expected
 from collector.viewer.marts.store import Query, Reader
+from collector.warehouse.sql import Row
 
 PAGE_ROWS = 50
 FILTER = "f."

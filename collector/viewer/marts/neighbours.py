@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collector.profiling.warehouse import Row
 from collector.viewer.marts.listing import FILTER, Source
+from collector.viewer.marts.lists import ROLLOUT_LIST, TASK_LIST
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.pages import rollouts, tasks
+from collector.warehouse.sql import Row
 
 LIST = "list"
 ROLLOUTS = "rollouts"
@@ -101,12 +101,12 @@ def read_attempts(reader: Reader, values: Row) -> Row:
 
 def read_rollouts(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
     """Return what is before and after a rollout in the list; nothing if the list is without it."""
-    return _around(reader, LISTED_ROLLOUTS, rollouts.SOURCE, values, state)
+    return _around(reader, LISTED_ROLLOUTS, ROLLOUT_LIST, values, state)
 
 
 def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
     """Return the tasks before and after one in the list; nothing if the list is without it."""
-    return _around(reader, TASKS, tasks.SOURCE, values, state)
+    return _around(reader, TASKS, TASK_LIST, values, state)
 
 
 def _around(

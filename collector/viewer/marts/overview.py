@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from collector.profiling.headlines import FINDINGS, LABELS, ORDER
-from collector.profiling.warehouse import Row
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
 from collector.viewer.marts.listing import FILTER, Source
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.text import number
+from collector.warehouse.sql import Row
 
 POINTS = 2000
 RANKS = 400

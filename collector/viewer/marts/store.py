@@ -15,8 +15,9 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError
-from collector.profiling.query import open_read_only
-from collector.profiling.warehouse import RETRY_S, Row, is_awaited
+from collector.warehouse.access import RETRY_S, is_awaited
+from collector.warehouse.queries import open_read_only
+from collector.warehouse.sql import Row
 
 LOCK_SECONDS = 5.0
 LINGER_SECONDS = 1.0

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from collector.profiling.warehouse import Row
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
@@ -20,6 +19,7 @@ from collector.viewer.marts.filters import Column
 from collector.viewer.marts.listing import Source, Texts
 from collector.viewer.marts.overview import Overview, read_overview, score_label
 from collector.viewer.render import page
+from collector.warehouse.sql import Row
 
 SOURCE = Source(
     columns=(

@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.profiling.headlines import FINDINGS
-from collector.profiling.warehouse import Row
 from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
@@ -33,8 +32,9 @@ from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page, problem
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import Found, NotReadyError
-from collector.viewer.transcripts.particulars import read_particulars
-from collector.viewer.transcripts.pieces import Cutter, as_json, pointed_at
+from collector.viewer.transcripts.rollout_fields import read_particulars
+from collector.viewer.transcripts.text_limits import Cutter, as_json, pointed_at
+from collector.warehouse.sql import Row
 
 PRETTY_BYTES = 5_000_000
 HALVES = re.compile("[\ud800-\udfff]")

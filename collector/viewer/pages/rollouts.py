@@ -10,47 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collector.profiling.warehouse import Row
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.marts import queries
-from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import FILTER, Source, Texts
+from collector.viewer.marts.listing import FILTER, Source
+from collector.viewer.marts.lists import ROLLOUT_LIST
 from collector.viewer.marts.overview import agents_apart
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
+from collector.warehouse.sql import Row
 
-KEY = "task_index, rollout_index"
-SOURCE = Source(
-    columns=(
-        Column("task_index", "Task", hint="12"),
-        Column("rollout_index", "Rollout", hint="0"),
-        Column("agent_name", "Agent", "choice"),
-        Column("reward", "Reward", hint="<1"),
-        Column("is_masked", "Masked", "flag"),
-        Column("failure_kind", "Failure kind", "choice"),
-        Column("failure_reason", "Failure reason", "text"),
-        Column("answer", "Answer", "text"),
-        Column("input_tokens", "Input tokens", hint=">1000"),
-        Column("output_tokens", "Output tokens", hint=">1000"),
-        Column("gym_verdict", "NeMo Gym's verdict", "choice"),
-        Column("finding_count", "Findings", hint=">0"),
-        Column("is_output_empty", "Empty output", "flag"),
-        Column("is_truncated", "Truncated", "flag"),
-        Column("is_usage_missing", "No usage", "flag"),
-        Column("is_response_repeated", "Repeated", "flag"),
-        Column("is_verdict_inconsistent", "Inconsistent verdict", "flag"),
-        Column("is_ground_truth_suspect", "Suspect ground truth", "flag"),
-    ),
-    rows=queries.ROLLOUT_ROWS,
-    key=KEY,
-    search="answer",
-    marts=("rollout_health", "rollout_infos"),
-    texts=(
-        Texts(queries.ANSWERS, KEY, ("answer",)),
-        Texts(queries.FAILURE_TEXTS, KEY, ("failure_kind", "failure_reason")),
-    ),
-)
 MASK_COLUMNS = ("is_masked", "failure_kind", "failure_reason")
 KINDS = """
     select failure_kind as choice from mask_kinds where run_id = $run group by all order by all
@@ -88,7 +56,7 @@ def fitted(reader: Reader, run: Row, given: Mapping[str, str]) -> Source:
     values = {"run": run["run_id"]}
     kinds = [row["choice"] for row in reader.rows(Query(KINDS, values))]
     verdicts = [row["choice"] for row in reader.rows(Query(VERDICTS, values))]
-    asked = [column.name for column in SOURCE.columns if given.get(FILTER + column.name)]
+    asked = [column.name for column in ROLLOUT_LIST.columns if given.get(FILTER + column.name)]
     is_unneeded = {
         **dict.fromkeys(MASK_COLUMNS, not (kinds or {*asked} & {*MASK_COLUMNS})),
         "gym_verdict": not (verdicts or "gym_verdict" in asked),
@@ -99,10 +67,10 @@ def fitted(reader: Reader, run: Row, given: Mapping[str, str]) -> Source:
     }
     columns = tuple(
         replace(column, choices=choices.get(column.name, column.choices))
-        for column in SOURCE.columns
+        for column in ROLLOUT_LIST.columns
         if not is_unneeded.get(column.name)
     )
-    return agents_apart(reader, run, replace(SOURCE, columns=columns), given)
+    return agents_apart(reader, run, replace(ROLLOUT_LIST, columns=columns), given)
 
 
 ROUTES = [Route("/rollouts", rollouts)]

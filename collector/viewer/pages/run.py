@@ -10,9 +10,9 @@ from starlette.routing import Route
 
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
+from collector.viewer.live import as_text, profile_flags
 from collector.viewer.marts.overview import read_overview, score_label
 from collector.viewer.render import page
-from collector.viewer.serving.live import as_text, profile_flags
 
 
 def run(request: Request) -> Response:

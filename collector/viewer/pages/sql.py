@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from collector.profiling.query import MARTS, Mart
 from collector.viewer.context import viewer_of
 from collector.viewer.marts.store import Query, Store
 from collector.viewer.render import page, problem
 from collector.viewer.sandbox.runner import Answer, CrowdedError, QueryError, Sandbox
+from collector.warehouse.queries import MARTS, Mart
 
 T = TypeVar("T")
 LOOK_SECONDS = 0.25

@@ -15,7 +15,6 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.jsonl import parse_object
-from collector.profiling.warehouse import Row
 from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
@@ -28,8 +27,9 @@ from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import Found, NotReadyError
 from collector.viewer.transcripts.items import last_words
-from collector.viewer.transcripts.particulars import read_particulars
-from collector.viewer.transcripts.pieces import Cutter, pointed_at
+from collector.viewer.transcripts.rollout_fields import read_particulars
+from collector.viewer.transcripts.text_limits import Cutter, pointed_at
+from collector.warehouse.sql import Row
 
 CARDS = 12
 WORDS_CHARS = 1_500

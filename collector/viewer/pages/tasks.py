@@ -9,39 +9,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collector.profiling.warehouse import Row
 from collector.viewer.context import asked_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import Listing, Source, Texts
+from collector.viewer.marts.listing import Listing, Source
+from collector.viewer.marts.lists import TASK_LIST
 from collector.viewer.marts.overview import agents_apart
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
-
-BANDS = ("unsolved", "learnable", "solved", "undecided")
-SOURCE = Source(
-    columns=(
-        Column("task_index", "Task", hint="12"),
-        Column("prompt", "Prompt", "text"),
-        Column("agent_name", "Agent", "choice"),
-        Column("rollout_count", "Rollouts", hint=">=4"),
-        Column("pass_ratio", "Pass rate", hint="0.2..0.8"),
-        Column("band", "Band", "choice", choices=BANDS),
-        Column("learnability", "Learnability", hint=">0.2"),
-        Column("reward_mean", "Mean reward"),
-        Column("reward_std", "Spread", hint=">0"),
-        Column("output_tokens_mean", "Output tokens", hint=">1000"),
-        Column("total_tokens_mean", "All tokens", hint=">1000"),
-        Column("missing_num_rollouts", "Missing", hint=">0"),
-        Column("masked_num_rollouts", "Masked", hint=">0"),
-    ),
-    rows=queries.TASKS,
-    key="task_index, agent_name",
-    search="prompt",
-    marts=("task_bands", "task_profiles"),
-    texts=(Texts(queries.PROMPTS, "task_index, agent_name", ("prompt",)),),
-)
+from collector.warehouse.sql import Row
 
 
 def tasks(request: Request) -> Response:
@@ -50,7 +26,7 @@ def tasks(request: Request) -> Response:
     links = Links()
     with viewer.store.reading() as reader:
         run = asked_run(request, reader)
-        listing = read_tasks(reader, SOURCE, request.query_params, run)
+        listing = read_tasks(reader, TASK_LIST, request.query_params, run)
         strips = read_strips(reader, run["run_id"], listing)
     run_id = run["run_id"]
     return page(

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import orjson
 
+from collector.child_process import last_line
 from collector.errors import BusyError, FileError, SpotterError
 
 Message = dict[str, Any]
@@ -224,7 +225,7 @@ def _error(message: Message) -> SpotterError:
 async def _died(process: asyncio.subprocess.Process) -> SpotterError:
     """Say why a process ended without a word: the kernel ended it, or it is broken."""
     assert process.stderr
-    noise = (await process.stderr.read(NOISE_BYTES)).decode(errors="replace")
+    complaints = await process.stderr.read(NOISE_BYTES)
     code = await process.wait()
     if code < 0:
         return QueryError(
@@ -232,5 +233,4 @@ async def _died(process: asyncio.subprocess.Process) -> SpotterError:
             " not cope with it",
             is_limit=True,
         )
-    last = noise.strip().rpartition("\n")[2]
-    return QueryError(f"the query could not be run (exit code {code}) {last}".strip())
+    return QueryError(f"the query could not be run (exit code {code}){last_line(complaints)}")

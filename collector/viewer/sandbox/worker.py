@@ -25,8 +25,8 @@ import duckdb
 import orjson
 
 from collector.errors import BusyError, FileError, UsageError
-from collector.profiling.query import open_read_only
 from collector.spreadsheets import guarded
+from collector.warehouse.queries import open_read_only
 
 Row = tuple[Any, ...]
 CHUNK_ROWS = 100

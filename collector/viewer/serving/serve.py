@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 
 from collector.errors import ServerError, UsageError
 from collector.terminal import write_error
-from collector.viewer.serving.guard import TARGET_BYTES, Guard
+from collector.viewer.guard import TARGET_BYTES, Guard
 
 PORT = 7860
 PORTS = range(PORT, PORT + 20)
@@ -132,7 +132,7 @@ class _Server(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        # that pages are cut short now is no news
+        # pages that are cut short now need no message
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.should_exit = True
 
@@ -161,7 +161,7 @@ def _look_up(host: str) -> tuple[socket.AddressFamily, str]:
             raise ValueError("it is empty")
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:  # an IDNA error is a ValueError
-        raise UsageError(f"--host {host!r} is no address of this machine: {error}") from error
+        raise UsageError(f"--host {host!r} is not an address of this machine: {error}") from error
     # where a name has both, browsers try IPv4 too
     found.sort(key=lambda one: one[0] != socket.AF_INET)
     family, _, _, _, place = found[0]
@@ -207,7 +207,7 @@ def _machine_names() -> set[str]:
 
 
 def _has_windows() -> bool:
-    """Tell whether a browser would open a window; one that runs in the terminal is no help."""
+    """Tell whether a browser would open a window; a browser in the terminal does not."""
     if sys.platform in ("darwin", "win32") or os.environ.get("BROWSER"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

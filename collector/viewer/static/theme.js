@@ -5,6 +5,7 @@
   const KEY = "spotter.theme";
   const NEXT = { auto: "light", light: "dark", dark: "auto" };
   const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
 
   // storage throws where it is not allowed: in a file, or with cookies blocked
   function stored() {
@@ -27,7 +28,10 @@
     return root.dataset.theme in NEXT ? root.dataset.theme : "auto";
   }
 
+  // the palette of app.css goes by the shade, which "auto" takes from the system
   function announce() {
+    const isDark = current() === "dark" || (current() === "auto" && system.matches);
+    root.dataset.shade = isDark ? "dark" : "light";
     document.dispatchEvent(new Event("spotter:theme"));
   }
 
@@ -53,6 +57,7 @@
 
   const wanted = stored();
   root.dataset.theme = wanted in NEXT ? wanted : "auto";
+  announce();
   document.addEventListener("DOMContentLoaded", wire);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", announce);
+  system.addEventListener("change", announce);
 })();

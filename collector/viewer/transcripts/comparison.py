@@ -8,8 +8,8 @@ from collector.jsonl import Row
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.difference import Differ, Difference, align
 from collector.viewer.transcripts.items import Entry
-from collector.viewer.transcripts.particulars import read_particulars, read_verdict
-from collector.viewer.transcripts.pieces import PAGE_CHARS, Cutter, Text
+from collector.viewer.transcripts.rollout_fields import read_particulars, read_verdict
+from collector.viewer.transcripts.text_limits import PAGE_CHARS, Cutter, Text
 
 FIELD_CHARS = 500
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from collector.jsonl import Row
 from collector.viewer.transcripts.items import Entry, read_entries
-from collector.viewer.transcripts.pieces import Cutter
+from collector.viewer.transcripts.text_limits import Cutter
 
 NO_RESULT = "no result of this call is in the file"
 NO_CALL = "the call of this result is not in the file"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from collector.jsonl import Row
-from collector.viewer.transcripts.pieces import TOKENS, Cutter, Piece, Text, pointer
+from collector.viewer.transcripts.text_limits import TOKENS, Cutter, Piece, Text, pointer
 
 Kind = Literal["message", "reasoning", "tool-call", "tool-result", "other", "gap"]
 ROLES = ("system", "developer", "user", "assistant")

@@ -237,7 +237,7 @@ def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
-    # numbers beyond 64 bits, which cost `read_object` a third of its time, are no indices
+    # numbers beyond 64 bits, which cost `read_object` a third of its time, cannot be indices
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -280,7 +280,7 @@ def _stat(path: Path) -> os.stat_result:
     except (OSError, ValueError) as error:
         raise FileError(_missing(path, error)) from error
     if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for somebody to write to it
-        raise FileError(_missing(path, ValueError("it is no file")))
+        raise FileError(_missing(path, ValueError("it is not a file")))
     return found
 
 

@@ -23,6 +23,7 @@ Row = dict[str, Any]
 Cookies = dict[str, str]
 PARAMS = "responses_create_params"
 SHOWN_CHARACTERS = 2000
+TOOL_FIELDS = ("type", "name", "description", "parameters", "strict")
 
 
 class Settings(BaseModel):
@@ -69,6 +70,7 @@ class SimpleAgent:
             raise RefusedError(
                 422, [{"type": "missing", "loc": ["body", PARAMS], "msg": f"no {PARAMS}"}]
             )
+        _refuse_unknown(params, [PARAMS])
         cookies: Cookies = {}
         await self._ask(self._resources, "seed_session", row, cookies)
         response = await self._converse(params, cookies)
@@ -77,6 +79,7 @@ class SimpleAgent:
 
     async def _respond(self, request: Request) -> Response:
         params = await body_of(request)
+        _refuse_unknown(params, [])
         return answer(await self._converse(params, dict(request.cookies)))
 
     async def _aggregate(self, request: Request) -> Response:
@@ -109,7 +112,7 @@ class SimpleAgent:
         try:
             arguments = parse_object(str(call.get("arguments") or "{}").encode())
         except (ValueError, UnicodeEncodeError) as error:
-            text = json.dumps({"error": f"the arguments are no JSON object: {error}"})
+            text = json.dumps({"error": f"the arguments are not a JSON object: {error}"})
         else:
             # only what was offered: a model could name /verify, or another path
             text = (
@@ -150,6 +153,29 @@ class SimpleAgent:
         )
         cookies.update(_cookies(reply))
         return reply
+
+
+def _refuse_unknown(params: Row, place: list[str]) -> None:
+    """Refuse what NeMo Gym's agents refuse: fields that no model server would understand."""
+    tools = params.get("tools")
+    found = [
+        [*place, "tools", number, "FunctionToolParam", name]
+        for number, tool in enumerate(tools if isinstance(tools, list) else [])
+        if isinstance(tool, dict) and tool.get("type") == "function"
+        for name in tool
+        if name not in TOOL_FIELDS
+    ]
+    if "max_tokens" in params:
+        found.append([*place, "max_tokens"])
+    if found:
+        message = "Extra inputs are not permitted"
+        raise RefusedError(
+            422,
+            [
+                {"type": "extra_forbidden", "loc": ["body", *where], "msg": message}
+                for where in found
+            ],
+        )
 
 
 def _items(given: Any) -> list[Any]:

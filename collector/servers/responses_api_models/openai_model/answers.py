@@ -81,7 +81,7 @@ class _Completion(BaseModel):
 
 
 def checked_response(answer: Row) -> Row:
-    """Return an endpoint's own response; raise ModelError if it is none, or none to use."""
+    """Return an endpoint's own response; raise ModelError if it cannot be used."""
     status = answer.get("status", "completed")
     if status not in ("completed", "incomplete"):
         raise _malformed(f"the response is {str(status)[:100]}{_error_of(answer)}")
@@ -91,7 +91,7 @@ def checked_response(answer: Row) -> Row:
 
 
 def response_of(answer: Row, request: Row) -> Row:
-    """Return a chat completion as the response to the request; raise ModelError if it is none."""
+    """Return a chat completion as the response to the request, or raise ModelError."""
     completion = _checked(answer)
     choice = completion.choices[0]
     reason = INCOMPLETE.get(choice.finish_reason or "")

@@ -11,7 +11,6 @@ from typing import Any
 
 import httpx
 
-from collector.collection.secrets import MARK, Redactor
 from collector.gym_client import (
     ClientError,
     GymClient,
@@ -22,6 +21,7 @@ from collector.gym_client import (
 )
 from collector.jsonl import dump, parse_object
 from collector.retries import pause, retry_after
+from collector.secrets import MARK, Redactor
 from collector.servers.responses_api_models.base import ModelError, Row
 from collector.servers.responses_api_models.openai_model.settings import OpenAISettings
 

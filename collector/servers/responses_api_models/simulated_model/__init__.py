@@ -1,27 +1,30 @@
-"""A policy of our own: it works the bundled tasks by rules, and slips at times."""
+"""A model of our own: it knows the solutions of tasks, replays them, and slips at times."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
+import logging
+from pathlib import Path
 from random import Random
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, field_validator
 
+from collector.bundled_files import ORIGIN
 from collector.servers.responses_api_models.base import Model, ModelError
 from collector.servers.responses_api_models.simulated_model.answers import failed, response
 from collector.servers.responses_api_models.simulated_model.conversation import read
 from collector.servers.responses_api_models.simulated_model.faults import Fault, Faults, Rates
-from collector.servers.responses_api_models.simulated_model.policy import decide
-from collector.servers.responses_api_models.simulated_model.slips import Risk
+from collector.servers.responses_api_models.simulated_model.policy import Risk, decide
+from collector.servers.responses_api_models.simulated_model.solutions import learn
 
 __all__ = ["SimulatedModel"]
 
 Row = dict[str, Any]
-# the rules look at every part of a request, and long ones would take them minutes
-LONGEST_REQUEST = 20_000
+LOG = logging.getLogger("spotter")
+HINT = "name the file of these tasks in its config, under tasks"
 # longer than anybody waits
 HANG_SECONDS = 86_400.0
 
@@ -32,9 +35,15 @@ class Settings(Rates):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     seed: int = 0
-    slip_rate: float = Field(default=0.04, ge=0, le=1)
+    slip_rate: float = Field(default=0.2, ge=0, le=1)
+    tasks: list[str] | None = None
     latency: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     model_name: str = "simulated"
+
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _listed(cls, tasks: Any) -> Any:
+        return [tasks] if isinstance(tasks, str) else tasks
 
     @property
     def shown_name(self) -> str:
@@ -44,13 +53,15 @@ class Settings(Rates):
 
 
 class SimulatedModel(Model):
-    """Answer by rules; the same seed in a request gives the same answer."""
+    """Replay what it learned; the same seed in a request gives the same answer."""
 
     def __init__(self, settings: Row) -> None:
-        """Check the settings."""
+        """Check the settings, and learn the solutions."""
         super().__init__(settings)
         self._settings = Settings.model_validate(settings)
+        self._solutions = learn(self._settings.tasks, Path(settings.get(ORIGIN, ".")))
         self._faults = Faults(self._settings)
+        self._has_told = False
 
     async def respond(self, request: Row) -> Row:
         """Take the conversation's next step, unless its first one is to go wrong."""
@@ -76,13 +87,16 @@ class SimulatedModel(Model):
 
     def _next_step(self, request: Row) -> Row:
         conversation = read(request)
-        if len(conversation.request) > LONGEST_REQUEST:
-            raise ModelError(400, f"a request has {LONGEST_REQUEST:,} characters at most")
+        if conversation.request not in self._solutions and not self._has_told:
+            self._has_told = True
+            LOG.warning(
+                "the simulated model was asked a task it does not know (told once): %s", HINT
+            )
         _check_limit(request.get("max_output_tokens"))
         rng = self._generator(request)
         temperature = _temperature(request.get("temperature"))
         risk = Risk(self._settings.slip_rate, temperature, conversation.request)
-        turn = decide(conversation, risk, rng)
+        turn = decide(conversation, self._solutions, risk, rng)
         return response(turn, request, model=self._settings.shown_name, rng=rng)
 
     def _generator(self, request: Row) -> Random:

@@ -7,11 +7,11 @@ import time
 from random import Random
 from typing import Any
 
-from collector.servers.responses_api_models.simulated_model.turns import Turn
+from collector.servers.responses_api_models.simulated_model.policy import Turn
 
 Row = dict[str, Any]
 CHARACTERS_PER_TOKEN = 4
-THOUGHT_SHARE = 0.3
+THOUGHT_SHARE = 0.5
 OUTAGES = (
     ("server_error", "the model's provider is not available"),
     ("rate_limit_exceeded", "the quota of the model's provider is used up"),

@@ -22,32 +22,28 @@ class Call:
 
 @dataclass(frozen=True)
 class Step:
-    """A call that was made and what came of it; no call if its arguments were not JSON."""
+    """A call that was made and answered; none if its arguments were not JSON."""
 
     call: Call | None
-    output: Any
 
 
 @dataclass(frozen=True)
 class Conversation:
     """What the policy sees."""
 
-    instructions: str
     request: str
     steps: Sequence[Step]
-    tools: dict[str, Row]
+    tools: set[str]
 
 
 def read(request: Row) -> Conversation:
-    """Take a request apart; raise ModelError if it is none."""
+    """Take a request apart; raise ModelError if it is not a request."""
     items = _items(request.get("input"))
-    told = [_text(item) for item in items if item.get("role") in ("system", "developer")]
     last = max((n for n, item in enumerate(items) if item.get("role") == "user"), default=-1)
     return Conversation(
-        instructions="\n".join([str(request.get("instructions") or ""), *told]),
         request=_text(items[last]) if last >= 0 else "",
         steps=_steps(items[last + 1 :]),
-        tools={} if request.get("tool_choice") == "none" else _tools(request.get("tools")),
+        tools=set() if request.get("tool_choice") == "none" else _tools(request.get("tools")),
     )
 
 
@@ -68,15 +64,11 @@ def _text(item: Row) -> str:
 
 
 def _steps(items: Sequence[Row]) -> list[Step]:
-    outputs = {
-        str(item.get("call_id")): item.get("output")
-        for item in items
-        if item.get("type") == "function_call_output"
-    }
+    answered = {item.get("call_id") for item in items if item.get("type") == "function_call_output"}
     return [
-        Step(_call(item), _output(outputs[str(item.get("call_id"))]))
+        Step(_call(item))
         for item in items
-        if item.get("type") == "function_call" and str(item.get("call_id")) in outputs
+        if item.get("type") == "function_call" and item.get("call_id") in answered
     ]
 
 
@@ -88,19 +80,10 @@ def _call(item: Row) -> Call | None:
     return Call(str(item.get("name")), arguments) if isinstance(arguments, dict) else None
 
 
-def _output(text: Any) -> Any:
-    """Return what a tool said; NeMo Gym's servers wrap it as `output`."""
-    try:
-        found = json.loads(str(text))
-    except (ValueError, RecursionError):
-        return {"error": str(text)}
-    return found["output"] if isinstance(found, dict) and "output" in found else found
-
-
-def _tools(given: Any) -> dict[str, Row]:
+def _tools(given: Any) -> set[str]:
     tools = given if isinstance(given, list) else []
     return {
-        str(tool["name"]): tool.get("parameters") or {}
+        str(tool["name"])
         for tool in tools
         if isinstance(tool, dict) and tool.get("type") == "function" and "name" in tool
     }

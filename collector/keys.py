@@ -1,0 +1,50 @@
+"""Sets of (task, rollout) keys that stay small for millions of rollouts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Key = tuple[int, int]
+Row = dict[str, Any]
+TASK = "_ng_task_index"
+ROLLOUT = "_ng_rollout_index"
+MAX_ROLLOUT = 1 << 20
+
+
+class Keys:
+    """A set of keys: one number a task, whose bits are the rollouts."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._rollouts: dict[int, int] = {}
+        self.count = 0
+
+    def add(self, key: Key) -> bool:
+        """Add a key; tell whether it is new."""
+        task, rollout = key
+        known = self._rollouts.get(task, 0)
+        if known >> rollout & 1:
+            return False
+        self._rollouts[task] = known | 1 << rollout
+        self.count += 1
+        return True
+
+    def __contains__(self, key: Key) -> bool:
+        """Tell whether a key is there."""
+        task, rollout = key
+        return bool(self._rollouts.get(task, 0) >> rollout & 1)
+
+
+def key_of(row: Row) -> Key:
+    """Return the key of a row; raise ValueError if it has none."""
+    rollout = _index(row, ROLLOUT)
+    if rollout >= MAX_ROLLOUT:
+        raise ValueError(f"{ROLLOUT} is beyond {MAX_ROLLOUT}")
+    return _index(row, TASK), rollout
+
+
+def _index(row: Row, name: str) -> int:
+    value = row.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+        raise ValueError(f"no {name}" if name not in row else f"{name} is not an index")
+    return value

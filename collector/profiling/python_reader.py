@@ -1,0 +1,190 @@
+"""Read a JSONL file line by line as Python would, for the files DuckDB cannot read as they are.
+
+DuckDB reads nearly everything and is many times faster. It stumbles over a field name that appears
+twice in an object, lone surrogates and a byte order mark, and its line numbers cannot be trusted.
+So this module is only asked about files in which the staging models met lines they could not use:
+it either names those lines exactly, or writes a copy of the file that can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collector.errors import LinesError
+from collector.jsonl import last_line
+
+Row = dict[str, Any]
+SHOWN = 10
+BOM = b"\xef\xbb\xbf"
+TAIL_BYTES = 1 << 20
+
+
+@dataclass
+class BadLines:
+    """The lines of one file that nobody can use: how many, and the first few."""
+
+    path: Path
+    count: int = 0
+    first: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    is_torn: bool = False
+
+    def add(self, number: int, reason: str) -> None:
+        """Count one more line, and keep what is wrong with it if it is among the first."""
+        self.count += 1
+        if len(self.first) < SHOWN:
+            self.first.append(f"{self.path}:{number}: {reason}")
+            self.numbers.append(number)
+
+    def error(self) -> LinesError:
+        """Say how many lines are bad, which are the first, and what to do."""
+        noun = "line" if self.count == 1 else "lines"
+        more = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
+        shown = "\n  ".join(self.first)
+        message = (
+            f"{self.count} {noun} of {self.path} cannot be used\n  {shown}{more}\n"
+            "  what to do: correct or remove them, then profile again"
+        )
+        if self.is_torn:
+            message += (
+                "\n  an unfinished last line of rollouts counts as missing with --allow-partial"
+            )
+        return LinesError(message, count=self.count, numbers=self.numbers)
+
+
+class _UnusableError(ValueError):
+    """A line that is not a row of an artifact. The text says why."""
+
+
+def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn: bool) -> None:
+    """Copy what is needed of each row to a file that DuckDB can read, or name every bad line."""
+    bad = BadLines(source)
+    with target.open("w", encoding="utf-8", newline="\n") as out:
+        for number, line, is_torn in _numbered(source):
+            try:
+                out.write(_rewritten(line, keep) + "\n")
+            except _UnusableError as problem:
+                if not (is_torn and skip_torn):
+                    bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
+                    bad.is_torn |= is_torn
+    if bad.count:
+        raise bad.error()
+
+
+def unfinished_line(path: Path) -> bytes | None:
+    """Return the last line if no newline ends it and Python cannot read it as an object."""
+    last = last_line(path).removeprefix(BOM)
+    if not last.strip():
+        return None
+    try:
+        _row(last, with_indices=False)
+    except (_UnusableError, RecursionError):
+        return last
+    return None
+
+
+def has_content(path: Path) -> bool:
+    """Tell whether a file holds more than white space."""
+    with path.open("rb") as file:
+        return any(chunk.strip() for chunk in iter(lambda: file.read(TAIL_BYTES), b""))
+
+
+def scalar_fields(path: Path) -> list[str]:
+    """Return the texts, numbers and booleans of a file's first line, without the indices."""
+    for _, line, _ in _numbered(path):
+        row = _row(line)
+        return [
+            name
+            for name, value in row.items()
+            if isinstance(value, (str, int, float)) and not name.startswith("_ng_")
+        ]
+    return []
+
+
+def rollout_row(row: Row) -> Row:
+    """Keep what staging reads of a rollout: its fields, and of the response what it says of itself.
+
+    Numbers that are not finite stay: the models count them. Elsewhere null stands in for them.
+    """
+    kept: Row = {
+        name: value if isinstance(value, float) else _finite(value)
+        for name, value in row.items()
+        if name not in ("responses_create_params", "response")
+    }
+    response = row.get("response")
+    if isinstance(response, dict):
+        kept["response"] = {
+            name: _finite(response[name])
+            for name in ("model", "status", "incomplete_details", "output")
+            if name in response
+        }
+        usage = response.get("usage")
+        if isinstance(usage, dict):
+            kept["response"]["usage"] = {
+                name: value if isinstance(value, float) else _finite(value)
+                for name, value in usage.items()
+            }
+    return kept
+
+
+def input_row(row: Row) -> Row:
+    """Keep the whole row, with null in place of NaN and Infinity, which JSON does not have."""
+    return {name: _finite(value) for name, value in row.items()}
+
+
+def failure_row(row: Row) -> Row:
+    """Keep the scalar fields of a failed attempt, and who made it."""
+    return {
+        name: value
+        for name, value in row.items()
+        if name == "agent_ref" or not isinstance(value, (dict, list))
+    }
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text = line.removeprefix(BOM) if number == 1 else line
+            if text.strip():
+                yield number, text, not line.endswith(b"\n")
+
+
+def _rewritten(line: bytes, keep: Callable[[Row], Row]) -> str:
+    try:
+        text = json.dumps(keep(_row(line)), ensure_ascii=False)
+    except RecursionError as error:
+        raise _UnusableError("nested too deeply") from error
+    # half of a surrogate pair is not a character: DuckDB refuses it, U+FFFD stands in for it
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _row(line: bytes, *, with_indices: bool = True) -> Row:
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise _UnusableError(f"not UTF-8 (byte {error.start + 1})") from error
+    except json.JSONDecodeError as error:
+        raise _UnusableError(f"not JSON: {error.msg} (column {error.colno})") from error
+    except ValueError as error:  # an integer of more digits than Python converts
+        raise _UnusableError(f"not readable: {error}") from error
+    if not isinstance(row, dict):
+        raise _UnusableError("not an object")
+    for name in ("_ng_task_index", "_ng_rollout_index") if with_indices else ():
+        if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
+            raise _UnusableError(f"no {name}" if name not in row else f"{name} is not an integer")
+    return row
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    return value

@@ -1,0 +1,142 @@
+"""Open and lock a warehouse file, and attach it under the name that the compiled SQL knows."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from collector.errors import BusyError, FileError, UsageError
+from collector.warehouse.sql import literal
+
+T = TypeVar("T")
+SCRATCH = "scratch"
+WAREHOUSE = "warehouse"
+LOCK_TIMEOUT_S = 300.0
+RETRY_S = 0.2
+FRESH_S = 2.0
+MAGIC = b"DUCK"
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,  # a query must not see the variables of this program
+}
+
+
+@contextlib.contextmanager
+def transaction(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+) -> Iterator[None]:
+    """Attach the warehouse, hold one transaction on it, and let go of the file in every case."""
+    with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
+    try:
+        connection.execute("begin transaction")
+        try:
+            yield
+            connection.execute("commit")
+        except BaseException:
+            # a commit that failed has ended the transaction already
+            with contextlib.suppress(duckdb.Error):
+                connection.execute("rollback")
+            raise
+    finally:
+        with contextlib.suppress(duckdb.Error):
+            connection.execute(f"detach {WAREHOUSE}")
+
+
+def attach(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, is_read_only: bool = False
+) -> None:
+    """Attach a warehouse file under the name the compiled SQL knows it by."""
+    access = ", read_only" if is_read_only else ""
+    connection.execute(f"attach {literal(path)} as {WAREHOUSE} (type duckdb{access})")
+
+
+def check_path(path: Path, what: str = "a warehouse") -> None:
+    """Refuse a path that DuckDB would misread."""
+    if "?" in str(path.parent) or "\\" in str(path):
+        raise UsageError(f"{what} cannot lie at {path}: DuckDB misreads ? and \\ in its path")
+    if any("\ud800" <= char <= "\udfff" for char in str(path)):
+        raise UsageError(f"{what} cannot lie at {str(path)!a}: the path is not valid UTF-8")
+
+
+def check_warehouse(path: Path) -> None:
+    """Refuse a path that DuckDB would misread, and a file that is something else."""
+    check_path(path)
+    try:
+        with path.open("rb") as file:
+            head = file.read(12)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FileError(f"cannot open the warehouse {path}: {error.strerror}") from error
+    if head and head[8:] != MAGIC:
+        raise FileError(f"cannot open the warehouse {path}: it is not a DuckDB file")
+
+
+def is_duckdb(path: Path) -> bool:
+    """Tell whether a file is DuckDB's."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        with path.open("rb") as file:
+            return file.read(12)[8:] == MAGIC
+    except OSError:
+        return False
+
+
+def with_lock(
+    opening: Callable[[], T],
+    path: Path,
+    *,
+    on_wait: Callable[[str], None],
+    timeout_s: float = LOCK_TIMEOUT_S,
+    is_writer: bool = False,
+) -> T:
+    """Open a warehouse, waiting while another process uses it; readers see that a writer waits."""
+    deadline = time.monotonic() + timeout_s
+    try:
+        while True:
+            try:
+                return opening()
+            except duckdb.OutOfMemoryException:
+                raise
+            except duckdb.Error as error:
+                if "Could not set lock" not in str(error):
+                    raise FileError(f"cannot open the warehouse {path}: {error}") from error
+                if time.monotonic() > deadline:
+                    raise BusyError(
+                        f"the warehouse {path} is in use by another process ({error})\n"
+                        "  what to do: wait until it is done, or close what holds the file open"
+                    ) from error
+            if is_writer:
+                _mark(path, is_waiting=True)
+            on_wait(f"waiting for {path}: another process is using it")
+            time.sleep(RETRY_S)
+    finally:
+        if is_writer:
+            _mark(path, is_waiting=False)
+
+
+def is_awaited(path: Path) -> bool:
+    """Tell whether somebody waits to write to a warehouse that this process reads."""
+    try:
+        return time.time() - _waiting_mark(path).stat().st_mtime < FRESH_S
+    except OSError:
+        return False
+
+
+def _waiting_mark(path: Path) -> Path:
+    return path.with_name(f".{path.name}.waiting")
+
+
+def _mark(path: Path, *, is_waiting: bool) -> None:
+    with contextlib.suppress(OSError):  # in a folder that cannot be written to, nobody waits
+        if is_waiting:
+            _waiting_mark(path).touch()
+        else:
+            _waiting_mark(path).unlink(missing_ok=True)

@@ -1,0 +1,177 @@
+"""Ad-hoc read-only SQL on the warehouse."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from collector.errors import FileError, UsageError
+from collector.terminal import printable
+from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, with_lock
+
+MARTS = """
+select
+    tables.table_name,
+    coalesce(tables.comment, ''),
+    list({
+        name: columns.column_name, type: columns.data_type, meaning: coalesce(columns.comment, '')
+    } order by columns.column_index)
+from duckdb_tables() as tables
+inner join duckdb_columns() as columns on tables.table_oid = columns.table_oid
+where tables.schema_name = 'main'
+group by all
+order by tables.table_name
+"""
+
+
+CELL_CHARACTERS = 100
+
+
+@dataclass(frozen=True)
+class Table:
+    """The answer to a query."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Mart:
+    """A public table with its grain and its columns."""
+
+    name: str
+    description: str
+    columns: list[dict[str, str]]
+
+
+def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Table:
+    """Run one query; it can neither change the warehouse nor touch other files."""
+    with open_read_only(path, on_wait=on_wait) as connection:
+        try:
+            _refuse_changes(connection.extract_statements(query))
+            result = connection.execute(query)
+            # nothing comes back of an empty query
+            rows = result.fetchall() if result else []
+        except duckdb.Error as error:
+            raise UsageError(str(error)) from error
+        names = [column[0] for column in result.description or ()] if result else []
+    if not names:
+        raise UsageError("the query has no result: write one that begins with select")
+    return Table(names, rows)
+
+
+def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
+    """Return the marts of a warehouse with what their columns mean."""
+    with open_read_only(path, on_wait=on_wait) as connection:
+        marts = [Mart(*row) for row in connection.execute(MARTS).fetchall()]
+    if not marts:
+        raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
+    return marts
+
+
+def open_read_only(
+    path: Path,
+    *,
+    on_wait: Callable[[str], None],
+    timeout_s: float = LOCK_TIMEOUT_S,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse so that nothing outside of it can be read or written."""
+    require_warehouse(path)
+    # what does not fit into memory cannot be put aside: there are no files
+    config = {**OFFLINE, "temp_directory": ""}
+    config |= {"memory_limit": memory_limit} if memory_limit else {}
+    config |= {"threads": threads} if threads else {}
+    connection = with_lock(
+        lambda: duckdb.connect(str(path), read_only=True, config=config),
+        path,
+        on_wait=on_wait,
+        timeout_s=timeout_s,
+    )
+    _restrict(connection)
+    return connection
+
+
+def require_warehouse(path: Path) -> None:
+    """Refuse a warehouse that is not there, or cannot be one."""
+    if not path.is_file():
+        raise FileError(
+            f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
+            " with --warehouse"
+        )
+    check_warehouse(path)
+
+
+def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
+    """Take files and settings away from a connection, unless another in this process did."""
+    if connection.execute("select current_setting('lock_configuration')").fetchone() == (True,):
+        return
+    # enable_external_access would still let a query overwrite the warehouse file itself
+    connection.execute("set disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("set enable_progress_bar = false")  # it would be written to stdout
+    connection.execute("set lock_configuration = true")
+
+
+def _refuse_changes(statements: list[duckdb.Statement]) -> None:
+    for statement in statements:
+        if statement.type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise UsageError(f"only queries are allowed, not {statement.type.name.lower()}")
+
+
+def as_csv(table: Table) -> str:
+    """Write a table as CSV with a header."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return out.getvalue()
+
+
+def as_grid(table: Table) -> str:
+    """Write a table in aligned columns, for eyes: long cells are cut, control characters gone."""
+    cells = [
+        [_cell(name) for name in table.columns],
+        *([_cell(value) for value in row] for row in table.rows),
+    ]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
+    texts = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in cells
+    ]
+    rule = "  ".join("-" * width for width in widths)
+    noun = "row" if len(table.rows) == 1 else "rows"
+    return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
+
+
+def as_records(table: Table) -> list[dict[str, Any]]:
+    """Turn a table into objects that JSON can hold."""
+    repeated = sorted({name for name in table.columns if table.columns.count(name) > 1})
+    if repeated:
+        raise UsageError(f"several columns are called {', '.join(repeated)}: name them apart")
+    return [
+        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
+        for row in table.rows
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def _cell(value: Any) -> str:
+    text = printable("" if value is None else str(value)[: CELL_CHARACTERS + 1])
+    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
