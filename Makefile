@@ -12,7 +12,6 @@ demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 	$(BIN)/spotter demo
 
 test: $(DEVELOPED) browser older lint  ## lint, then run every test
-	SPOTTER_WAREHOUSE=target/test.duckdb $(BIN)/dbt build --quiet --target-path target/dbt --log-path target/logs
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: lint  ## the inner loop: lint, unit tests and the golden cases; no browser, no network

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import struct
 import time
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ from playwright.sync_api import (
     expect,
     sync_playwright,
 )
+from playwright.sync_api import Error as PlaywrightError
 
 from collector.artifacts import default_run_id
 from tests.responses import calls, says, thinks
@@ -58,18 +61,34 @@ NOTE_VIOLATIONS = """
 class Visitor:
     """A person with a browser; what goes wrong in it is kept in `troubles`."""
 
-    def __init__(self, browser: Browser, base: str, **options: Any) -> None:
-        self.base = base
+    def __init__(self, browser: Browser, options: Mapping[str, Any]) -> None:
+        self.base = ""
         self.troubles: list[str] = []
         self._refused: set[str] = set()
         self._messages: list[tuple[str, str]] = []
-        options = {"viewport": LAPTOP, **options}
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(SLOW_MS)
         self.context.add_init_script(NOTE_VIOLATIONS)
         self.context.on("request", self._asked)
         self.context.on("page", self._watch)
         self.page = self.context.new_page()
+        self._viewport = self.page.viewport_size
+
+    def forget(self) -> None:
+        """Be as a new browser is: to start one takes longer than most tests do."""
+        for page in self.context.pages:
+            if page != self.page:
+                page.close()
+        with contextlib.suppress(PlaywrightError):  # some addresses have no storage
+            self.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        self.context.clear_cookies()
+        self.page.goto("about:blank")
+        self.page.emulate_media(media="null", color_scheme="null")
+        if self._viewport:
+            self.page.set_viewport_size(self._viewport)
+        self.troubles.clear()
+        self._refused.clear()
+        self._messages.clear()
 
     def open(
         self,
@@ -110,7 +129,7 @@ class Visitor:
     def leave(self) -> None:
         """Go before the viewer does: what a browser asks for later is refused."""
         self.check()
-        self.context.close()
+        self.page.goto("about:blank")
 
     def _watch(self, page: Page) -> None:
         page.on("console", self._said)
@@ -148,22 +167,50 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+class Visitors:
+    """Visitors that no test uses at the moment, by the options of their browsers."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._idle: dict[str, list[Visitor]] = defaultdict(list)
+
+    def take(self, base: str, options: Mapping[str, Any]) -> Visitor:
+        """Return a visitor who has seen nothing yet."""
+        idle = self._idle[repr(sorted(options.items()))]
+        visitor = idle.pop() if idle else Visitor(self._browser, options)
+        visitor.base = base
+        return visitor
+
+    def put_back(self, visitor: Visitor, options: Mapping[str, Any]) -> None:
+        visitor.forget()
+        self._idle[repr(sorted(options.items()))].append(visitor)
+
+
+@pytest.fixture(scope="module")
+def visitors(chromium: Browser) -> Visitors:
+    return Visitors(chromium)
+
+
 @pytest.fixture
-def open_browser(chromium: Browser) -> Iterator[VisitorFactory]:
+def open_browser(visitors: Visitors) -> Iterator[VisitorFactory]:
     """Open browsers for the time of a test; nothing may go wrong in them."""
-    visitors: list[Visitor] = []
+    used: list[tuple[Visitor, Mapping[str, Any]]] = []
 
     def start(base: str, **options: Any) -> Visitor:
-        visitors.append(Visitor(chromium, base, **options))
-        return visitors[-1]
+        options = {"viewport": LAPTOP, **options}
+        used.append((visitors.take(base, options), options))
+        return used[-1][0]
 
     yield start
     try:
-        for visitor in visitors:
+        for visitor, _ in used:
             visitor.check()
-    finally:
-        for visitor in visitors:
+    except BaseException:
+        for visitor, _ in used:
             visitor.context.close()
+        raise
+    for visitor, options in used:
+        visitors.put_back(visitor, options)
 
 
 # --- runs to look at -----------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,26 @@ from tests.hosts import Host
 from tests.openai_server import make_app, parse_options
 from tests.support import ROOT, Profiled
 
+BROWSER_FIXTURES = {"chromium", "open_browser", "visitors"}
+DBT_FIXTURES = {"dbt"}
 GOLDEN = ROOT / "tests" / "fixtures" / "profile"
 CORPUS = ROOT.parent / "shared" / "corpus"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Let three tests run on two cores: many wait, for a server, a browser or a timer."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need a browser or dbt, by their fixtures."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        if names & BROWSER_FIXTURES:
+            item.add_marker("browser")
+        if names & DBT_FIXTURES:
+            item.add_marker("dbt")
 
 
 @pytest.fixture
@@ -90,4 +109,4 @@ def start_endpoint(host: Host) -> Iterator[EndpointFactory]:
         host.stop(server)
 
 
-from tests.browser import chromium, open_browser, viewer, visitor, world  # noqa: E402, F401
+from tests.browser import chromium, open_browser, viewer, visitor, visitors, world  # noqa: E402, F401

@@ -31,6 +31,7 @@ class Host:
         self._wait_for(server.cleanup())
 
     def close(self) -> None:
+        self._wait_for(_end_tasks())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -44,3 +45,11 @@ async def _start(app: web.Application, port: int) -> web.AppRunner:
     await server.setup()
     await web.TCPSite(server, "127.0.0.1", port, backlog=4096).start()
     return server
+
+
+async def _end_tasks() -> None:
+    """Cancel what hangs on purpose: asyncio complains about tasks that are never ended."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

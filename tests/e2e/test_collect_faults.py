@@ -66,6 +66,7 @@ def test_the_server_is_killed_and_comes_back(
     assert_whole(run, 100)
 
 
+@pytest.mark.slow
 def test_ten_kills_at_random_moments(start_gym: GymFactory, workspace: Path, run: Profiled) -> None:
     gym = start_gym("--fault-rate=0.2", "--seed=2", "--latency=0.05", "--padding=20000")
     tasks = write_tasks(workspace, 150)

@@ -48,8 +48,9 @@ def built(workspace: Path) -> Path:
     return workspace / "dbt" / "warehouse.duckdb"
 
 
+@pytest.mark.slow
 def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, built: Path) -> None:
-    """All cases that can be profiled and a run with failures, found by one glob, twice."""
+    """All cases that can be profiled and a run with failures, found by one glob; one again."""
     for case in (*GOLDEN.iterdir(), *(CORPUS.iterdir() if CORPUS.is_dir() else ())):
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
         if "error" not in expected["partial"]:
@@ -66,12 +67,10 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     options = ("--allow-partial", "--slice-by", "category", "--pass-threshold", "0.5")
     result = run_profile(workspace, *options, cwd=workspace)
     assert result.returncode == 0, result.stderr
-    pattern = {
-        **{"rollouts": f"{workspace}/*/*.jsonl", "allow_partial_rollouts": True},
-        **{"slice_by": "category", "pass_threshold": 0.5},
-    }
-    for _ in range(2):
-        done = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=pattern)
+    settings = {"allow_partial_rollouts": True, "slice_by": "category", "pass_threshold": 0.5}
+    for rollouts in (f"{workspace}/*/*.jsonl", str(failed.rollouts)):
+        variables = {**settings, "rollouts": rollouts}
+        done = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
         assert done.returncode == 0, done.stdout
     for mart in TABLES:
         expected_rows = table(workspace / "warehouse.duckdb", mart)
@@ -79,6 +78,15 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
         assert table(built, mart) == expected_rows, mart
     # columns, types, constraints and comments
     assert definitions(built) == definitions(workspace / "warehouse.duckdb")
+
+
+@pytest.mark.slow
+def test_the_example_passes_every_test(dbt: Dbt, built: Path) -> None:
+    """The build of the README, with the unit tests that the other builds here leave out."""
+    done = dbt("build", warehouse=built)
+    assert done.returncode == 0, done.stdout
+    expected = {path.stem for path in (ROOT / "tests" / "dbt").glob("*.sql")}
+    assert nodes(built, "pass") >= {*expected, "stg_rollouts"}  # a unit test counts for its model
 
 
 def definitions(path: Path) -> dict[str, tuple[str, str, list[str]]]:
@@ -138,7 +146,7 @@ def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
     (folder / "dbt").mkdir()
     built = Built(folder / "dbt" / "warehouse.duckdb", run)
     variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
-    result = dbt("build", warehouse=built.warehouse, variables=variables)
+    result = dbt("build", *NO_UNIT_TESTS, warehouse=built.warehouse, variables=variables)
     assert result.returncode == 0, result.stdout
     return built
 

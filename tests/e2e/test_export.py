@@ -199,6 +199,7 @@ def test_a_warehouse_of_an_older_version_is_refused(run: Profiled, tmp_path: Pat
     assert "older version: it has no task_profiles.prompt" in result.stderr
 
 
+@pytest.mark.slow
 def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: Path) -> None:
     wide = tmp_path / "wide.duckdb"
     wide.write_bytes(run.warehouse.read_bytes())

@@ -82,6 +82,7 @@ def test_an_environment_that_exits_is_told(workspace: Path, where: str) -> None:
     assert "SystemExit" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_is_reproducible(workspace: Path) -> None:
     outputs = []
     for name in ("one", "two"):
@@ -99,6 +100,7 @@ def test_the_demo_is_reproducible(workspace: Path) -> None:
     assert answers[0] == answers[1]
 
 
+@pytest.mark.slow
 def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) -> None:
     command = ("spotter", "demo", "--faults", "-o", "demo", "--limit", "40", "-n", "1")
     done = run_command(*command, cwd=workspace)

@@ -17,6 +17,8 @@ from tests.gym_reference import profile
 from tests.gym_runs import RandomRun, random_run
 from tests.support import Row, load_compare, write_lines, write_run
 
+pytestmark = [pytest.mark.slow]
+
 SEEDS = range(150)
 MODES = ("strict", "partial")
 compare = load_compare().compare

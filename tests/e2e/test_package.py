@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import ROOT, Profiled
 
 
+@pytest.mark.slow
 def test_the_wheel_works_far_from_the_checkout(example: Profiled) -> None:
     folder = example.rollouts.parent
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]

@@ -20,6 +20,8 @@ from collector.profiling.plan import PROJECT_PARTS
 from tests.responses import response
 from tests.support import ROOT, Row, inputs_of, key, run_profile, write_lines, write_run
 
+pytestmark = [pytest.mark.dbt, pytest.mark.slow]
+
 Figures = dict[tuple[Any, ...], float]
 METRICS_FILE = Path("models", "semantic", "_semantic__metrics.yml")
 KEYS = ("run", "agent")

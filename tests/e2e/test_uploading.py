@@ -137,6 +137,7 @@ def test_a_profile_arrives_as_the_marts_have_it(offline: Path) -> None:
         assert found.files == {name: path.stat().st_size for name, path in sizes.items()}
 
 
+@pytest.mark.slow
 def test_each_run_and_each_time_is_a_run_of_its_own(
     offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +212,7 @@ def test_a_server_gets_the_same_and_no_secret(
         assert secret.encode() not in sent, secret
 
 
+@pytest.mark.slow
 def test_figures_that_do_not_arrive_are_told(
     offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +279,7 @@ def test_a_collection_that_is_stopped_is_not_uploaded(start_gym: GymFactory, off
     assert "spotter profile out.jsonl --allow-partial --upload mlflow" in errors
 
 
+@pytest.mark.slow
 def test_an_upload_that_fails_loses_nothing(
     start_gym: GymFactory, offline: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -295,6 +295,7 @@ def test_the_end_of_the_viewer_is_the_end_of_its_profile(sums: Profiled) -> None
 # --- a collection that runs ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_running_collection_grows_on_its_page_until_it_is_done(
     tmp_path: Path, open_browser: VisitorFactory
 ) -> None:
@@ -328,6 +329,7 @@ def test_a_running_collection_grows_on_its_page_until_it_is_done(
     assert not (tmp_path / "hijacked").exists()
 
 
+@pytest.mark.slow
 def test_a_page_is_not_taken_away_from_somebody_who_reads(
     tmp_path: Path, open_browser: VisitorFactory
 ) -> None:

@@ -200,9 +200,12 @@ def test_the_theme_is_changed_and_kept(visitor: Visitor, world: World) -> None:
 
 def test_the_system_chooses_the_theme_at_first(visitor: Visitor, world: World) -> None:
     page = go(visitor, "run", world)
+    root = page.locator("html")
     page.emulate_media(color_scheme="light")
+    expect(root).to_have_css("color-scheme", "light")
     day = colour(page)
     page.emulate_media(color_scheme="dark")
+    expect(root).to_have_css("color-scheme", "dark")
     assert colour(page) != day
 
 

@@ -135,6 +135,7 @@ def test_long_texts_are_sorted_by_and_read_as_far_as_they_are_shown(reader: Read
 def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> None:
     path = tmp_path / "warehouse.duckdb"
     with duckdb.connect(str(path)) as connection:
+        connection.execute("set force_compression = 'uncompressed'")  # the fastest to write
         connection.execute(
             "create table task_profiles as select 'r' as run_id, range as task_index,"
             " 'a' as agent_name, md5(range::varchar) as task_id, 0 as missing_num_rollouts,"
