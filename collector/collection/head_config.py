@@ -10,7 +10,7 @@ import httpx
 import orjson
 
 from collector import yaml_values
-from collector.collection.settings import Connection
+from collector.collection.settings import HeadAddress
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 
@@ -130,12 +130,12 @@ class HeadConfig:
             return None
 
 
-async def fetch_head_config(connection: Connection, client: GymClient) -> HeadConfig:
+async def fetch_head_config(address: HeadAddress, client: GymClient) -> HeadConfig:
     """Ask the head server for its config."""
     url = httpx.URL(
         scheme="http",
-        host=connection.head_host,
-        port=connection.head_port,
+        host=address.head_host,
+        port=address.head_port,
         path="/global_config_dict_yaml",
     )
     head = url.copy_with(path="/")
@@ -152,7 +152,7 @@ async def fetch_head_config(connection: Connection, client: GymClient) -> HeadCo
     config = _parsed(reply.body)
     if config is None:
         raise ServerError(f"{url} does not answer with a JSON string that holds a YAML map{advice}")
-    return HeadConfig(config, connection.head_host)
+    return HeadConfig(config, address.head_host)
 
 
 def _parsed(body: bytes) -> dict[str, Any] | None:

@@ -22,7 +22,7 @@ from collector.collection import record as records
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
-from collector.collection.materialize import Materialized, Recipe, materialize, unused_names
+from collector.collection.materialize import Materialized, materialize, unused_names
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
@@ -139,31 +139,31 @@ class _Preparation:
         is_there = has_results or self.files.inputs.exists()
         is_resumed = self.settings.resume_from_cache
         if not is_there or self.settings.overwrite or (is_resumed and not has_results):
-            return self._fresh(say)
+            return self._start(say)
         if is_resumed:
-            return self._resumed(say, step)
+            return self._resume(say, step)
         raise UsageError(
             f"{self.files.rollouts} has been collected already, in whole or in part\n"
             "  what to do: go on with --resume, start anew with --overwrite,"
             " or give another output_jsonl_fpath"
         )
 
-    def _fresh(self, say: Listener) -> Prepared:
-        found = self._materialized(say)
+    def _start(self, say: Listener) -> Prepared:
+        materialized = self._draft_inputs(say)
         return Prepared(
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,
-            record=records.new_record(self.settings, found),
-            rollout_counts=found.rollout_counts,
+            record=records.new_record(self.settings, materialized),
+            rollout_counts=materialized.rollout_counts,
         )
 
-    def _resumed(self, say: Listener, step: Listener) -> Prepared:
+    def _resume(self, say: Listener, step: Listener) -> Prepared:
         files, settings = self.files, self.settings
         old = records.load_record(files.record)
-        if old and (found := records.differences(old, settings)):
-            raise self._mismatch(found)
-        record = self._topped_up(old, say) if old else self._recognized(say)
+        if old and (changes := records.differences(old, settings)):
+            raise self._mismatch(changes)
+        record = self._top_up(old, say) if old else self._recognize(say)
         records.count_as(record, settings)
         self._repair(say)
         expected = read_inputs(self.drafts.current(files.inputs), step)
@@ -183,58 +183,56 @@ class _Preparation:
             is_fresh=False,
         )
 
-    def _materialized(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
-        recipe = self._recipe(keeps_own_agents=keeps_own_agents)
+    def _draft_inputs(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
+        """Draft the materialized inputs, and warn about settings that the rows do not fit."""
         with self.drafts.open(self.files.inputs) as file:
-            found = self._materialize(recipe, file)
-        if not found.rollout_count:
+            materialized = self._materialize(file, keeps_own_agents=keeps_own_agents)
+        if not materialized.rollout_count:
             raise FileError(f"{self.settings.input_jsonl_fpath} has no rows to run")
-        for warning in _warnings(recipe, found):
+        for warning in _warnings(self.settings, materialized):
             say(warning)
-        return found
+        return materialized
 
-    def _recipe(self, *, keeps_own_agents: bool) -> Recipe:
+    def _materialize(self, out: BinaryIO, *, keeps_own_agents: bool) -> Materialized:
         path = self.settings.prompt_config
-        prompt = load_prompt(path) if path else None
-        return self.settings.recipe(prompt, keeps_own_agents=keeps_own_agents)
-
-    def _materialize(self, recipe: Recipe, out: BinaryIO) -> Materialized:
         return materialize(
             self.settings.input_jsonl_fpath,
-            recipe,
+            self.settings,
             out,
+            prompt=load_prompt(path) if path else None,
             agents=AgentFinder(self.settings),
+            keeps_own_agents=keeps_own_agents,
             scratch=self.files.rollouts.parent,
         )
 
-    def _topped_up(self, old: Record, say: Listener) -> Record:
-        """Return the record to go on with; materialize again if there is more to run."""
-        new = records.recorded(self.settings)
-        is_same = (old.settings.limit, old.settings.num_repeats) == (new.limit, new.num_repeats)
+    def _top_up(self, old: Record, say: Listener) -> Record:
+        """Return the record to continue with; materialize again if there is more to run."""
+        before, settings = old.settings, self.settings
+        is_same = (before.limit, before.num_repeats) == (settings.limit, settings.num_repeats)
         if is_same and self.files.inputs.exists():
             return old
-        keeps = old.settings.keeps_own_agents
-        found = self._materialized(say, keeps_own_agents=keeps)
-        record = records.new_record(self.settings, found, keeps_own_agents=keeps)
+        keeps = before.keeps_own_agents
+        materialized = self._draft_inputs(say, keeps_own_agents=keeps)
+        record = records.new_record(settings, materialized, keeps_own_agents=keeps)
         record.sessions = old.sessions
-        problems = records.fewer_repeats(old, found)
-        if problems := problems or records.cannot_grow(old, self.settings, found):
+        problems = records.fewer_repeats(old, materialized)
+        if problems := problems or records.cannot_grow(old, settings, materialized):
             raise self._mismatch(problems)
         return record
 
-    def _recognized(self, say: Listener) -> Record:
+    def _recognize(self, say: Listener) -> Record:
         """Describe a run of NeMo Gym's collector, which has no record, by its rows."""
         inputs = self.files.inputs
         if not inputs.exists():
-            return records.new_record(self.settings, self._materialized(say))
+            return records.new_record(self.settings, self._draft_inputs(say))
         begun = fingerprint_of(inputs)
         # until NeMo Gym 0.5, rows with an agent of their own kept it
         for keeps in (False, True) if self.settings.agent_name else (False,):
             rows = Fingerprint()
-            found = self._materialize(self._recipe(keeps_own_agents=keeps), cast("BinaryIO", rows))
+            materialized = self._materialize(cast("BinaryIO", rows), keeps_own_agents=keeps)
             if rows.value == begun:
-                found.sha256 = records.sha256_of(inputs)
-                return records.new_record(self.settings, found, keeps_own_agents=keeps)
+                materialized.sha256 = records.sha256_of(inputs)
+                return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
         raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
 
     def _repair(self, say: Listener) -> None:
@@ -255,21 +253,21 @@ class _Preparation:
         )
 
 
-def _warnings(recipe: Recipe, found: Materialized) -> Iterator[str]:
-    """Say what is sent otherwise than the rows say, and which names are of no row."""
-    if found.overridden:
+def _warnings(settings: CollectSettings, materialized: Materialized) -> Iterator[str]:
+    """Yield a warning for each agent or parameter that replaces the rows' own, and unused names."""
+    if materialized.overridden:
         moved = [
             f"{own} → {agent} ({counted_noun(count, 'row')})"
-            for (own, agent), count in sorted(found.overridden.items())
+            for (own, agent), count in sorted(materialized.overridden.items())
         ]
         more = f" and {len(moved) - SHOWN_AGENTS} more" if len(moved) > SHOWN_AGENTS else ""
-        setting = "agent_map" if recipe.routing.agent_map else "agent_name"
+        setting = "agent_map" if settings.agent_map else "agent_name"
         yield (
             f"warning: {setting} overrides the agent_ref of rows: "
             f"{', '.join(moved[:SHOWN_AGENTS])}{more}"
         )
-    if found.renamed_count:
-        rows = counted_noun(found.renamed_count, "row")
+    if materialized.renamed_count:
+        rows = counted_noun(materialized.renamed_count, "row")
         yield f"{OLD_LIMIT} of {rows} is sent as {LIMIT}, as the Responses API calls it"
-    for setting, names in unused_names(recipe, found).items():
+    for setting, names in unused_names(settings, materialized).items():
         yield f"warning: {setting} has names that no row has: {', '.join(names)}"

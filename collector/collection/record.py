@@ -17,15 +17,12 @@ from collector import __version__
 from collector.atomic_files import Drafts
 from collector.collection.materialize import Materialized
 from collector.collection.problems import listed
-from collector.collection.routing import DEFAULT
-from collector.collection.settings import CollectSettings
+from collector.collection.settings import MAY_CHANGE, CollectSettings, Counting, RowSettings
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
-FIXED = (
-    *("agent_name", "agent_map", "fan_out"),
-    *("environment_routing_mode", "environment_server_name", "environment_server_routes"),
-    *("num_repeats_add_seed", "responses_create_params", "shard"),
+FIXED = tuple(
+    name for name, field in RowSettings.model_fields.items() if MAY_CHANGE not in field.metadata
 )
 
 
@@ -40,26 +37,14 @@ class FileRecord(_Part):
     sha256: str
 
 
-class RecordedSettings(_Part):
-    """The settings that decide what is run, and what counts in the end."""
+class RecordedSettings(Counting, RowSettings):
+    """The settings that decide which rollouts are run, and which count in the end."""
 
-    agent_name: str | None
-    agent_map: dict[str, str] = {}
-    fan_out: dict[str, list[str]] = {}
-    environment_routing_mode: str = "agent"
-    environment_server_name: str | None = None
-    environment_server_routes: dict[str, str] = {}
+    model_config = ConfigDict(extra="ignore")
+
     keeps_own_agents: bool = True
     """Whether agent_name is only for rows without an agent: so it was in runs that say nothing."""
-    limit: int | None
-    num_repeats: int | dict[str, int]
-    num_repeats_add_seed: bool
-    interleave_repeats: bool = False
-    responses_create_params: dict[str, Any]
-    prompt_config: FileRecord | None
-    shard: tuple[int, int] | None = None
-    count_failure_classes_as_zero: list[str] = []
-    count_missing_rollouts_as_zero: bool = False
+    prompt_config: FileRecord | None = None
 
 
 class MaterializedRecord(_Part):
@@ -103,7 +88,7 @@ class Record(_Part):
 
 
 def new_record(
-    settings: CollectSettings, found: Materialized, *, keeps_own_agents: bool = False
+    settings: CollectSettings, materialized: Materialized, *, keeps_own_agents: bool = False
 ) -> Record:
     """Describe a run that is about to begin."""
     return Record(
@@ -112,37 +97,20 @@ def new_record(
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
         },
-        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=found.input_sha256),
-        settings=recorded(settings, keeps_own_agents=keeps_own_agents),
-        materialized=MaterializedRecord(
-            sha256=found.sha256,
-            task_count=found.task_count,
-            rollout_count=found.rollout_count,
-            repeats=found.repeats,
+        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256),
+        settings=RecordedSettings.model_validate(
+            {
+                **dict(settings),
+                "keeps_own_agents": keeps_own_agents,
+                "prompt_config": _prompt_record(settings),
+            }
         ),
-    )
-
-
-def recorded(settings: CollectSettings, *, keeps_own_agents: bool = False) -> RecordedSettings:
-    """Return the settings that decide what is run, and what counts in the end."""
-    prompt = settings.prompt_config
-    return RecordedSettings(
-        agent_name=settings.agent_name,
-        agent_map=settings.agent_map,
-        fan_out=settings.fan_out,
-        environment_routing_mode=settings.environment_routing_mode,
-        environment_server_name=settings.environment_server_name,
-        environment_server_routes=settings.environment_server_routes,
-        keeps_own_agents=keeps_own_agents,
-        interleave_repeats=settings.interleave_repeats,
-        count_failure_classes_as_zero=list(settings.count_failure_classes_as_zero),
-        count_missing_rollouts_as_zero=settings.count_missing_rollouts_as_zero,
-        limit=settings.limit or None,
-        num_repeats=1 if settings.num_repeats is None else settings.num_repeats,
-        num_repeats_add_seed=settings.num_repeats_add_seed,
-        responses_create_params=settings.responses_create_params,
-        shard=settings.shard,
-        prompt_config=FileRecord(path=_text(prompt), sha256=sha256_of(prompt)) if prompt else None,
+        materialized=MaterializedRecord(
+            sha256=materialized.sha256,
+            task_count=materialized.task_count,
+            rollout_count=materialized.rollout_count,
+            repeats=materialized.repeats,
+        ),
     )
 
 
@@ -171,27 +139,33 @@ def save_record(path: Path, record: Record, drafts: Drafts) -> None:
 
 def differences(old: Record, settings: CollectSettings) -> list[str]:
     """Say what no longer matches the run; more repeats or a higher limit only add to it."""
-    new = recorded(settings)
-    same = ("agent_name", "agent_map") if _agent_map(old.settings) == _agent_map(new) else ()
-    found = [
-        f"{name}: it was {_shown(getattr(old.settings, name))}, now {_shown(getattr(new, name))}"
+    before = old.settings
+    is_same_map = before.agents_by_name == settings.agents_by_name
+    changed = [
+        name
         for name in FIXED
-        if name not in same and getattr(old.settings, name) != getattr(new, name)
+        if getattr(before, name) != getattr(settings, name)
+        and not (is_same_map and name in ("agent_name", "agent_map"))
     ]
-    if _content(old.settings.prompt_config) != _content(new.prompt_config):
-        found.append(
-            f"prompt_config: it was {_named(old.settings.prompt_config)},"
-            f" now {_named(new.prompt_config)}"
+    lines = [
+        f"{name}: it was {_setting_text(getattr(before, name))},"
+        f" now {_setting_text(getattr(settings, name))}"
+        for name in changed
+    ]
+    prompt = _prompt_record(settings)
+    if _content(before.prompt_config) != _content(prompt):
+        lines.append(
+            f"prompt_config: it was {_file_text(before.prompt_config)}, now {_file_text(prompt)}"
         )
     if old.input.sha256 != sha256_of(settings.input_jsonl_fpath):
-        found.append(
+        lines.append(
             f"input_jsonl_fpath: {settings.input_jsonl_fpath} has other content than"
             f" {old.input.path} had"
         )
-    if new.limit and (old.settings.limit is None or new.limit < old.settings.limit):
-        before = old.settings.limit or "not limited"
-        found.append(f"limit: it was {before}, and can only grow, not be {new.limit}")
-    return found
+    if settings.limit and (before.limit is None or settings.limit < before.limit):
+        limit = before.limit or "not limited"
+        lines.append(f"limit: it was {limit}, and can only grow, not be {settings.limit}")
+    return lines
 
 
 def fewer_repeats(old: Record, found: Materialized) -> list[str]:
@@ -220,8 +194,8 @@ def cannot_grow(old: Record, settings: CollectSettings, found: Materialized) -> 
 
 def count_as(record: Record, settings: CollectSettings) -> None:
     """Note what this session counts as zero: it may differ from session to session."""
-    record.settings.count_failure_classes_as_zero = list(settings.count_failure_classes_as_zero)
-    record.settings.count_missing_rollouts_as_zero = settings.count_missing_rollouts_as_zero
+    counting = {name: getattr(settings, name) for name in Counting.model_fields}
+    record.settings = record.settings.model_copy(update=counting)
 
 
 def sha256_of(path: Path) -> str:
@@ -233,9 +207,9 @@ def sha256_of(path: Path) -> str:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _agent_map(settings: RecordedSettings) -> dict[str, str]:
-    default = {DEFAULT: settings.agent_name} if settings.agent_name else {}
-    return {**settings.agent_map, **default}
+def _prompt_record(settings: CollectSettings) -> FileRecord | None:
+    path = settings.prompt_config
+    return FileRecord(path=_text(path), sha256=sha256_of(path)) if path else None
 
 
 def _text(path: Path) -> str:
@@ -246,14 +220,14 @@ def _content(file: FileRecord | None) -> str | None:
     return file.sha256 if file else None
 
 
-def _shown(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     """Write a setting as people type it; a pair is a shard."""
     if isinstance(value, tuple):
         return "/".join(map(str, value))
     return json.dumps(value, ensure_ascii=False)
 
 
-def _named(file: FileRecord | None) -> str:
+def _file_text(file: FileRecord | None) -> str:
     return f"{file.path} ({file.sha256[:12]})" if file else "not given"
 
 

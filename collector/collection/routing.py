@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from collector.collection.problems import UnusableRowError
+from collector.collection.settings import DEFAULT, RowSettings
 
 Row = dict[str, Any]
-Mode = Literal["agent", "legacy", "taskset"]
 AGENT = "agent_ref"
 SOURCE = "task_source"
 SERVER = "_ng_environment_server"
-DEFAULT = "_default"
-
-
-@dataclass(frozen=True)
-class Routing:
-    """The settings that decide who runs a row."""
-
-    agent_map: Mapping[str, str] = field(default_factory=dict)
-    fan_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    environment_mode: Mode = "agent"
-    environment_server: str | None = None
-    environment_routes: Mapping[str, str] = field(default_factory=dict)
-    keeps_own_agents: bool = False
-    """Whether `_default` is only for rows without an agent, as it was before NeMo Gym 0.6."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +53,17 @@ class NoAgents:
 class Router:
     """Routes the rows of one input, and remembers what it did."""
 
-    def __init__(self, routing: Routing, agents: Agents) -> None:
-        """Take the settings, and a way to ask for agents that rows do not name."""
-        self._routing = routing
+    def __init__(
+        self, settings: RowSettings, agents: Agents, *, keeps_own_agents: bool = False
+    ) -> None:
+        """Take the settings, and a way to ask for agents that rows do not name.
+
+        With `keeps_own_agents`, the default agent is only for rows without one, as before NeMo
+        Gym 0.6.
+        """
+        self._settings = settings
+        self._agents_by_name = settings.agents_by_name
+        self._keeps_own_agents = keeps_own_agents
         self.agents = agents
         self.keys: set[str] = set()
         self.overridden: Counter[tuple[str, str]] = Counter()
@@ -83,19 +77,19 @@ class Router:
         return route
 
     def _environment_route(self, row: Row) -> Route | None:
-        routing = self._routing
+        settings = self._settings
         if (taskset := taskset_of(row)) is not None:
-            server = routing.environment_routes.get(taskset)
+            server = settings.environment_server_routes.get(taskset)
             if server is None:
                 raise UnusableRowError(
                     f"no environment server for taskset {taskset}",
                     f"give environment_server_routes={{{taskset}: SERVER}}",
                 )
             return Route(taskset, (server,), server)
-        if routing.environment_mode == "agent":
+        if settings.environment_routing_mode == "agent":
             return None
-        server = routing.environment_server
-        if routing.environment_mode == "taskset" or server is None:
+        server = settings.environment_server_name
+        if settings.environment_routing_mode == "taskset" or server is None:
             raise UnusableRowError(
                 "not a row of a taskset (no task_id with a taskset, and task_input)",
                 "environment_routing_mode=taskset takes only those; leave it out to mix them",
@@ -105,25 +99,25 @@ class Router:
     def _agent_route(self, row: Row) -> Route:
         own, source = own_agent(row), _text(row, SOURCE)
         key = own if own is not None else source
-        agent = self._mapped(row, own, source)
-        if key is not None and key in self._routing.fan_out:
-            return Route(key, self._routing.fan_out[key])
+        agent = self._map_agent(row, own, source)
+        if key is not None and key in self._settings.fan_out:
+            return Route(key, self._settings.fan_out[key])
         if agent is not None:
             return Route(key, (agent,))
-        found = self.agents.of_source(source) if source is not None else None
-        if found is None:
+        late_agent = self.agents.of_source(source) if source is not None else None
+        if late_agent is None:
             raise UnusableRowError(
                 "no agent",
                 "give agent_name (--agent-name) or agent_map with a _default, or put an agent_ref"
                 " into the rows",
             )
-        return Route(key, (found,), is_late=True)
+        return Route(key, (late_agent,), is_late=True)
 
-    def _mapped(self, row: Row, own: str | None, source: str | None) -> str | None:
-        table = self._routing.agent_map
+    def _map_agent(self, row: Row, own: str | None, source: str | None) -> str | None:
+        table = self._agents_by_name
         named = [name for name in (own, source) if name is not None and name in table]
         agent = table[named[0]] if named else table.get(DEFAULT)
-        if agent is None or (own is not None and self._routing.keeps_own_agents):
+        if agent is None or (own is not None and self._keeps_own_agents):
             return own
         if own is not None and own != agent:
             self.overridden[own, agent] += 1
