@@ -53,7 +53,7 @@ def _valid_host(text: str) -> str:
     try:
         httpx.URL(scheme="http", host=text)
     except httpx.InvalidURL:
-        raise ValueError("not the name or the address of a host") from None
+        raise ValueError("not a host name or address") from None
     return text
 
 
