@@ -74,7 +74,7 @@ def make_app(*names: str, with_options: bool = True) -> typer.Typer:
     for name in names:
         command = getattr(_module(name), COMMANDS[name])
         app.command(name, help=command.__doc__)(
-            with_setting_options(command) if with_options else _nothing
+            with_setting_options(command) if with_options else _do_nothing
         )
     return app
 
@@ -83,7 +83,7 @@ def _module(name: str) -> Any:
     return import_module(f"collector.commands.{COMMANDS[name]}")
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass
 
 

@@ -1,4 +1,4 @@
-"""Turn input rows into the rows to run: one line a rollout, as NeMo Gym writes them."""
+"""Turn input rows into the rows to run: one line per rollout, as NeMo Gym writes them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BUFFER_BYTES = 1 << 20
 
 @dataclass
 class Materialized:
-    """What was written, and from what."""
+    """The materialized inputs in figures."""
 
     input_sha256: str = ""
     sha256: str = ""
@@ -49,9 +49,9 @@ class Materialized:
     mixed_lines: list[int] = field(default_factory=list)
     """Lines that share their own task index with a different line."""
     overridden: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Rows by the agent they name and the one they are sent to instead."""
+    """Rows by the agent they name and the agent they are sent to instead."""
     keys: set[str] = field(default_factory=set)
-    """What rows say of themselves: agents, task sources, tasksets."""
+    """The agents, task sources and tasksets that rows name."""
     renamed_count: int = 0
     """Rows with a parameter that is sent under another name."""
 
@@ -199,7 +199,7 @@ class _Rows:
         return repeats
 
     def _late_agent(self, row: Row, target: str, route: Route) -> Row | None:
-        """Return the agent reference that is stamped behind everything else, if one is missing."""
+        """Return the agent reference to add as the last field, if the row has none."""
         if (row.get(AGENT) or {}).get("name") is not None:
             return None
         name = self.router.agents.behind(target) if route.server else target

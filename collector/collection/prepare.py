@@ -1,4 +1,4 @@
-"""Get a run ready: lock it, repair it, decide what is to be run. Nothing is sent yet."""
+"""Prepare a run without sending a request: lock it, repair it, decide what to run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
 from collector.collection.settings import CollectSettings
-from collector.collection.state import Reading, State, read_inputs, read_state
+from collector.collection.state import ResumeRules, RunState, read_inputs, read_state
 from collector.errors import FileError, UsageError
 from collector.terminal import counted_noun
 
@@ -36,7 +36,7 @@ SHOWN_AGENTS = 20
 
 
 @dataclass(frozen=True)
-class Files:
+class RunFiles:
     """The artifacts of a collection."""
 
     rollouts: Path
@@ -62,34 +62,34 @@ class Files:
         return beside(self.rollouts, AGGREGATE_SUFFIX)
 
     def all(self) -> list[Path]:
-        """Return everything that a collection may write."""
+        """Return all files that a collection may write."""
         return [
             *(self.rollouts, self.inputs, self.failures, self.record, self.aggregate),
             *self.torn(),
         ]
 
     def torn(self) -> list[Path]:
-        """Return where unfinished lines were set aside."""
+        """Return the files of unfinished lines."""
         return [path.with_name(path.name + ".torn") for path in (self.rollouts, self.failures)]
 
 
 @dataclass
-class Prepared:
-    """A run that is locked, repaired and understood, and whose files are still drafts."""
+class PreparedRun:
+    """A run that is locked, repaired and checked, and whose new files are still drafts."""
 
-    files: Files
+    files: RunFiles
     journal: Journal
     drafts: Drafts
     record: Record
     rollout_counts: Counter[str]
-    """Rollouts to run in all, per agent."""
-    state: State = field(default_factory=State)
+    """All rollouts of the run, per agent."""
+    state: RunState = field(default_factory=RunState)
     is_fresh: bool = True
 
     def publish(self) -> None:
-        """Put the materialized inputs and the record in their places; from here on it is a run."""
+        """Publish the materialized inputs and the record: the run has begun."""
         if self.is_fresh:
-            # rollouts and failures first: once they are gone, resuming starts anew in any case
+            # rollouts and failures first: once they are gone, a resume starts over in any case
             self.journal.empty()
             for path in (self.files.failures, self.files.aggregate, *self.files.torn()):
                 path.unlink(missing_ok=True)
@@ -99,9 +99,11 @@ class Prepared:
 
 
 @contextlib.contextmanager
-def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Iterator[Prepared]:
-    """Give a run that is ready to be collected, and leave no trace if it never gets there."""
-    files = Files(settings.output_jsonl_fpath.absolute())
+def prepared_run(
+    settings: CollectSettings, *, say: Listener, step: Listener
+) -> Iterator[PreparedRun]:
+    """Yield a run that is ready to be collected; leave no files behind if preparing fails."""
+    files = RunFiles(settings.output_jsonl_fpath.absolute())
     _refuse_contradictions(settings, files)
     if OLD_LIMIT in settings.responses_create_params:
         say(f"{OLD_LIMIT} is sent as {LIMIT}, as the Responses API calls it")
@@ -119,7 +121,7 @@ def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Ite
         journal.close()
 
 
-def _refuse_contradictions(settings: CollectSettings, files: Files) -> None:
+def _refuse_contradictions(settings: CollectSettings, files: RunFiles) -> None:
     if settings.resume_from_cache and settings.overwrite:
         raise UsageError("--resume or --overwrite, not both")
     given = os.path.realpath(settings.input_jsonl_fpath)
@@ -130,27 +132,27 @@ def _refuse_contradictions(settings: CollectSettings, files: Files) -> None:
 @dataclass(frozen=True)
 class _Preparation:
     settings: CollectSettings
-    files: Files
+    files: RunFiles
     journal: Journal
     drafts: Drafts
 
-    def run(self, say: Listener, step: Listener) -> Prepared:
+    def run(self, say: Listener, step: Listener) -> PreparedRun:
         has_results = not self.journal.is_empty() or self.files.failures.exists()
-        is_there = has_results or self.files.inputs.exists()
+        has_run = has_results or self.files.inputs.exists()
         is_resumed = self.settings.resume_from_cache
-        if not is_there or self.settings.overwrite or (is_resumed and not has_results):
+        if not has_run or self.settings.overwrite or (is_resumed and not has_results):
             return self._start(say)
         if is_resumed:
             return self._resume(say, step)
         raise UsageError(
-            f"{self.files.rollouts} has been collected already, in whole or in part\n"
-            "  what to do: go on with --resume, start anew with --overwrite,"
+            f"{self.files.rollouts} has already been collected, at least in part\n"
+            "  what to do: continue with --resume, start over with --overwrite,"
             " or give another output_jsonl_fpath"
         )
 
-    def _start(self, say: Listener) -> Prepared:
+    def _start(self, say: Listener) -> PreparedRun:
         materialized = self._draft_inputs(say)
-        return Prepared(
+        return PreparedRun(
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,
@@ -158,7 +160,7 @@ class _Preparation:
             rollout_counts=materialized.rollout_counts,
         )
 
-    def _resume(self, say: Listener, step: Listener) -> Prepared:
+    def _resume(self, say: Listener, step: Listener) -> PreparedRun:
         files, settings = self.files, self.settings
         old = records.load_record(files.record)
         if old and (changes := records.differences(old, settings)):
@@ -169,11 +171,11 @@ class _Preparation:
         expected = read_inputs(self.drafts.current(files.inputs), step)
         if expected.sha256 != record.materialized.sha256:
             raise self._mismatch([f"{files.inputs} was changed since"])
-        reading = Reading(
+        reading = ResumeRules(
             retry_timeouts=settings.retry_terminal_timeouts,
             longest_first=settings.dispatch_longest_first,
         )
-        return Prepared(
+        return PreparedRun(
             files=files,
             journal=self.journal,
             drafts=self.drafts,
@@ -244,11 +246,11 @@ class _Preparation:
                 say(message)
             failures.close()
 
-    def _mismatch(self, found: list[str]) -> UsageError:
+    def _mismatch(self, changes: list[str]) -> UsageError:
         return UsageError(
             f"{self.files.rollouts} cannot be resumed: it was collected differently\n  "
-            + "\n  ".join(found)
-            + "\n  what to do: resume with what it was collected with, start anew with"
+            + "\n  ".join(changes)
+            + "\n  what to do: resume with the same settings, start over with"
             " --overwrite, or give another output_jsonl_fpath"
         )
 

@@ -1,4 +1,4 @@
-"""The record of a run, `<stem>_run.json`: what it was collected from, and how it went."""
+"""The record of a run, `<stem>_run.json`: its input, settings, versions and sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from collector import __version__
 from collector.atomic_files import Drafts
 from collector.collection.materialize import Materialized
-from collector.collection.problems import listed
+from collector.collection.problems import number_list
 from collector.collection.settings import MAY_CHANGE, CollectSettings, Counting, RowSettings
 from collector.errors import FileError
 
@@ -31,7 +31,7 @@ class _Part(BaseModel):
 
 
 class FileRecord(_Part):
-    """A file that went into the run."""
+    """A file that the run was made from."""
 
     path: str
     sha256: str
@@ -43,7 +43,7 @@ class RecordedSettings(Counting, RowSettings):
     model_config = ConfigDict(extra="ignore")
 
     keeps_own_agents: bool = True
-    """Whether agent_name is only for rows without an agent: so it was in runs that say nothing."""
+    """Whether agent_name is only for rows without an agent; old records do not say, and it was."""
     prompt_config: FileRecord | None = None
 
 
@@ -115,7 +115,7 @@ def new_record(
 
 
 def load_record(path: Path) -> Record | None:
-    """Read a record; without one there is nothing to compare with."""
+    """Return the record at a path, or None without a file; raise FileError if it is not one."""
     try:
         return Record.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -132,13 +132,13 @@ def load_record(path: Path) -> Record | None:
 
 
 def save_record(path: Path, record: Record, drafts: Drafts) -> None:
-    """Draft the record."""
+    """Write the record as a draft."""
     with drafts.open(path) as file:
         file.write(record.model_dump_json(indent=2).encode() + b"\n")
 
 
 def differences(old: Record, settings: CollectSettings) -> list[str]:
-    """Say what no longer matches the run; more repeats or a higher limit only add to it."""
+    """Return a line for each setting that no longer fits the run; more rows or repeats do fit."""
     before = old.settings
     is_same_map = before.agents_by_name == settings.agents_by_name
     changed = [
@@ -168,26 +168,26 @@ def differences(old: Record, settings: CollectSettings) -> list[str]:
     return lines
 
 
-def fewer_repeats(old: Record, found: Materialized) -> list[str]:
-    """Say which agents would get fewer repeats than the run has."""
+def fewer_repeats(old: Record, materialized: Materialized) -> list[str]:
+    """Return a line for each agent that would get fewer repeats than the run has."""
     return [
         f"num_repeats: it was {repeats} for {agent}, and can only grow,"
-        f" not be {found.repeats.get(agent, 0)}"
+        f" not be {materialized.repeats.get(agent, 0)}"
         for agent, repeats in old.materialized.repeats.items()
-        if found.repeats.get(agent, 0) < repeats
+        if materialized.repeats.get(agent, 0) < repeats
     ]
 
 
-def cannot_grow(old: Record, settings: CollectSettings, found: Materialized) -> list[str]:
-    """Say why more repeats would give rollouts that are there to other rows or agents."""
-    if found.repeats == old.materialized.repeats:
+def cannot_grow(old: Record, settings: CollectSettings, materialized: Materialized) -> list[str]:
+    """Return why more repeats would assign existing rollouts to other rows or agents."""
+    if materialized.repeats == old.materialized.repeats:
         return []
     if settings.fan_out:
         return ["num_repeats: it cannot grow, because with fan_out the agents share the indices"]
-    if found.mixed_lines:
+    if materialized.mixed_lines:
         return [
             "num_repeats: it cannot grow, because different rows share a task index of their"
-            f" own (line {listed(found.mixed_lines)} of {settings.input_jsonl_fpath})"
+            f" own (line {number_list(materialized.mixed_lines)} of {settings.input_jsonl_fpath})"
         ]
     return []
 
@@ -221,7 +221,7 @@ def _content(file: FileRecord | None) -> str | None:
 
 
 def _setting_text(value: Any) -> str:
-    """Write a setting as people type it; a pair is a shard."""
+    """Return a setting as people type it; a pair is a shard."""
     if isinstance(value, tuple):
         return "/".join(map(str, value))
     return json.dumps(value, ensure_ascii=False)

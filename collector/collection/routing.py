@@ -1,4 +1,4 @@
-"""Which servers run an input row: its own agent, another one, several, or an environment server."""
+"""Decide which servers run an input row: agents, or an environment server."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ class Route:
     """Where one row goes."""
 
     key: str | None
-    """What the row itself says: its agent, else its task source or taskset."""
+    """The name in the row itself: its agent, else its task source or taskset."""
     targets: Sequence[str]
-    """The servers that run it, in order."""
+    """The servers that run the row, in order."""
     server: str | None = None
     """The environment server, if the row goes to one."""
     is_late: bool = False
-    """Whether the agent is known only from the head server's config: it is stamped last."""
+    """Whether only the head server's config names the agent: it becomes the last field."""
 
 
 class Agents(Protocol):
-    """What the head server's config knows of agents that rows do not name."""
+    """Finds the agents that rows do not name."""
 
     def of_source(self, source: str) -> str | None:
-        """Return who runs the rows of a task source."""
+        """Return the agent that runs the rows of a task source."""
 
     def behind(self, server: str) -> str | None:
         """Return the one agent behind an environment server."""
 
 
 class NoAgents:
-    """Knows no agent: there is no head server to ask."""
+    """Finds no agent: there is no head server to ask."""
 
     def of_source(self, _: str) -> None:
-        """Know nobody."""
+        """Find no agent."""
 
     def behind(self, _: str) -> None:
-        """Know nobody."""
+        """Find no agent."""
 
 
 class Router:
-    """Routes the rows of one input, and remembers what it did."""
+    """Routes the rows of one input, and counts the agents that it replaces."""
 
     def __init__(
         self, settings: RowSettings, agents: Agents, *, keeps_own_agents: bool = False
@@ -67,10 +67,10 @@ class Router:
         self.agents = agents
         self.keys: set[str] = set()
         self.overridden: Counter[tuple[str, str]] = Counter()
-        """Rows by the agent they name and the one they are sent to instead."""
+        """Rows by the agent they name and the agent they are sent to instead."""
 
     def route(self, row: Row) -> Route:
-        """Say who runs a row, and write another agent into it where one is asked for."""
+        """Return where a row goes; write the agent into the row if the settings name one."""
         route = self._environment_route(row) or self._agent_route(row)
         if route.key is not None:
             self.keys.add(route.key)
@@ -139,7 +139,7 @@ def own_agent(row: Row) -> str | None:
 
 
 def taskset_of(row: Row) -> str | None:
-    """Return the taskset of a row that is a task of its own kind, else nothing."""
+    """Return the taskset of a row that is a task of one, else None."""
     task = row.get("task_id")
     if not isinstance(task, dict) or "task_input" not in row:
         return None
@@ -153,7 +153,7 @@ def target_of(row: Row) -> str | None:
 
 
 def label_of(row: Row) -> str | None:
-    """Return what a row is counted under: its agent, else its environment server."""
+    """Return the name under which a row is counted: its agent, else its environment server."""
     return agent_name_of(row) or _text(row, SERVER)
 
 

@@ -38,24 +38,23 @@ def config(
         loaded = load_config(files, settings or [])
         servers_of(loaded)
     else:
-        loaded = _running(head)
+        loaded = _fetch_config(head)
     typer.echo(yaml.safe_dump(redacted(loaded), sort_keys=False, allow_unicode=True), nl=False)
 
 
-def _running(head: HeadAddress) -> dict[str, Any]:
+def _fetch_config(head: HeadAddress) -> dict[str, Any]:
     import asyncio
 
     from collector.collection.head_config import fetch_head_config
     from collector.gym_client import GymClient
     from collector.servers.config import bundled
 
-    async def fetched() -> dict[str, Any]:
+    async def fetch() -> dict[str, Any]:
         async with GymClient() as client:
-            found = await fetch_head_config(head, client)
-            return found.content
+            return (await fetch_head_config(head, client)).content
 
     try:
-        return asyncio.run(fetched())
+        return asyncio.run(fetch())
     except ServerError as error:
         raise ServerError(
             f"which config? No files are named, and {str(error).splitlines()[0]}\n"
