@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.collect_served import Served, collect_from_running, collect_served
+from collector.commands.collect_served import ServedConfigs, collect_from_running, collect_served
 from collector.commands.common import UNUSED, Configs, Json, Set, print_json, print_text
 from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
 from collector.commands.uploads import upload as upload_to
@@ -91,7 +91,7 @@ def collect(
     """
     trackers = ready_trackers(upload)
     if serve:
-        served = Served(
+        served = ServedConfigs(
             config or [],
             config_settings or [],
             split or "train",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedConfigs:
     """The servers to start, and which of their datasets to collect."""
 
     configs: list[str]
@@ -36,7 +36,7 @@ def collect_from_running(options: CollectOptions, tasks: Path, **address: Any) -
     return collect_run(checked(CollectSettings, given), CollectProgress())
 
 
-def collect_served(options: CollectOptions, served: Served) -> Collected:
+def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
     """Start the servers of configs, collect a task file or their datasets, and stop the servers."""
     from collector.servers.config import load_config, servers_of
     from collector.servers.serve import child_gym
@@ -60,7 +60,9 @@ def _find_tasks(path: Path) -> Path:
     return packaged or path
 
 
-def _prepare_tasks(options: CollectOptions, servers: list[ServerConfig], served: Served) -> Path:
+def _prepare_tasks(
+    options: CollectOptions, servers: list[ServerConfig], served: ServedConfigs
+) -> Path:
     """Write the rows of the datasets to one task file, or reuse an earlier one."""
     from collector.artifacts import TASKS_SUFFIX, beside
     from collector.collection.prepared_tasks import PreparedTasks

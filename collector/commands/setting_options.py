@@ -59,10 +59,12 @@ class _SettingOption:
 def with_setting_options(command: Command) -> Command:
     """Return the command with the options of the settings class it takes, if it takes one."""
     hints = _type_hints(command)
-    taken = next((name for name, hint in hints.items() if hasattr(hint, "model_fields")), None)
-    if taken is None:
+    settings_name = next(
+        (name for name, hint in hints.items() if hasattr(hint, "model_fields")), None
+    )
+    if settings_name is None:
         return command
-    settings = hints[taken]
+    settings = hints[settings_name]
     options = [_setting_option(name, hint, settings) for name, hint in _fields(settings).items()]
 
     def run(**values: Any) -> None:
@@ -72,11 +74,11 @@ def with_setting_options(command: Command) -> Command:
         given = {
             option.name: option.parse(text) for option, text in texts.items() if text is not None
         }
-        command(**{taken: checked(settings, given)}, **values)
+        command(**{settings_name: checked(settings, given)}, **values)
 
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        if name == taken:
+        if name == settings_name:
             parameters += [option.parameter for option in options]
         else:
             parameters.append(parameter.replace(kind=KEYWORD_ONLY, annotation=hints[name]))
