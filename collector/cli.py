@@ -5,52 +5,36 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from collector import program_info
-from collector.commands import (
-    aggregate,
-    collect,
-    config,
-    demo,
-    export,
-    profile,
-    report,
-    run,
-    self_test,
-    sql,
-    status,
-    view,
-)
 from collector.commands.common import PRINTED, print_json
+from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, declared_overrides, to_flags
 from collector.terminal import printable_lines, write_error
 
 INTERRUPTED = 130
 TERMINATED = 143
-# settings of NeMo Gym that are not options here
-FOREIGN = {
-    "collect": collect.FOREIGN,
-    "aggregate": aggregate.FOREIGN,
-    "profile": profile.FOREIGN,
+COMMANDS = {
+    "demo": "demo",
+    "run": "run",
+    "status": "status",
+    "config": "config",
+    "collect": "collect",
+    "aggregate": "aggregate",
+    "profile": "profile",
+    "sql": "sql",
+    "view": "view",
+    "report": "report",
+    "export": "export",
+    "test": "self_test",
 }
-COMMANDS: dict[str, Callable[..., None]] = {
-    "demo": demo.demo,
-    "run": run.run,
-    "status": status.status,
-    "config": config.config,
-    "collect": collect.collect,
-    "aggregate": aggregate.aggregate,
-    "profile": profile.profile,
-    "sql": sql.sql,
-    "view": view.view,
-    "report": report.report,
-    "export": export.export,
-    "test": self_test.self_test,
-}
+"""The modules of the commands in `collector.commands`. A module `x` has the function `x`, and
+`FOREIGN` if the command knows settings of NeMo Gym that are not options here."""
 
 
 def spotter(
@@ -74,8 +58,11 @@ def spotter(
         raise typer.Exit(0 if json else UsageError.exit_code)
 
 
-def commands(*names: str) -> typer.Typer:
-    """Make the program of some commands: to read the options of all takes longer than most do."""
+def make_app(*names: str, with_options: bool = True) -> typer.Typer:
+    """Return the program with these commands: reading the options of all takes a while.
+
+    Without options, it can only list the commands.
+    """
     app = typer.Typer(
         name="spotter",
         add_completion=False,
@@ -85,17 +72,29 @@ def commands(*names: str) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(spotter)
     for name in names:
-        app.command(name)(COMMANDS[name])
+        command = getattr(_module(name), COMMANDS[name])
+        app.command(name, help=command.__doc__)(
+            with_setting_options(command) if with_options else _do_nothing
+        )
     return app
 
 
+def _module(name: str) -> Any:
+    return import_module(f"collector.commands.{COMMANDS[name]}")
+
+
+def _do_nothing() -> None:
+    pass
+
+
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; a failure ends with its message and its exit code."""
+    """Run a command; exit with the message and the exit code of its error, if it fails."""
     given = sys.argv[1:] if arguments is None else arguments
-    # end in order, so that temporary files go away
+    # exit the usual way, so that temporary files are removed
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     try:
-        app = commands(*(given[:1] if given and given[0] in COMMANDS else COMMANDS))
+        names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
+        app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
         app(_flags(given), prog_name="spotter")
     except SpotterError as error:
         if "--json" in given and not PRINTED:
@@ -107,7 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         write_error(f"error: {printable_lines(str(error))}\n")
         sys.exit(FileError.exit_code)
-    except RuntimeError as error:  # what DuckDB makes of Ctrl-C in the middle of a query
+    except RuntimeError as error:  # DuckDB raises it for Ctrl-C in the middle of a query
         if "interrupted" not in str(error).lower():
             raise
         sys.exit(INTERRUPTED)
@@ -118,13 +117,15 @@ def _say(text: str) -> None:
 
 
 def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:
-    """Return the overrides of a command: those of its options, and what else NeMo Gym has."""
-    declared = declared_overrides(COMMANDS[name], with_serve=with_serve)
-    return {**declared, **FOREIGN.get(name, {})}
+    """Return the overrides of a command by key: those of its options, and NeMo Gym's others."""
+    module = _module(name)
+    command = with_setting_options(getattr(module, COMMANDS[name]))
+    declared = declared_overrides(command, with_serve=with_serve)
+    return {**declared, **getattr(module, "FOREIGN", {})}
 
 
 def _flags(given: list[str]) -> list[str]:
-    """Turn overrides among the arguments into flags; most calls have none."""
+    """Return the arguments with overrides as flags; most calls have no override."""
     if not given or given[0] not in COMMANDS:
         return given
     if not any("=" in word or word.startswith("+") for word in given):
@@ -133,7 +134,7 @@ def _flags(given: list[str]) -> list[str]:
 
 
 def _alias(*words: str) -> Callable[[], None]:
-    """Make one of NeMo Gym's commands: ours under the name people know."""
+    """Return a program that runs a command of Spotter under NeMo Gym's name for it."""
 
     def run_alias() -> None:
         main([*words, *sys.argv[1:]])
@@ -154,5 +155,5 @@ ng_version = _alias("--version")
 
 
 def ng_help() -> None:
-    """Be NeMo Gym's `ng_help`: list all commands, under both names."""
-    typer.echo(program_info.commands_text(commands(*COMMANDS)))
+    """List all commands under both names, as NeMo Gym's `ng_help` does."""
+    typer.echo(program_info.commands_text(make_app(*COMMANDS, with_options=False)))

@@ -1,8 +1,11 @@
-"""NeMo Gym's way to give settings, `+key=value` and `++key=value`, turned into ordinary flags."""
+"""Turn NeMo Gym's `+key=value` and `++key=value` into ordinary flags.
+
+Flags are the one way into a command. An override's text goes into its flag as it is, and is parsed
+there, once. Only switches and lists are parsed here, because they decide how many flags there are.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, get_args, get_origin, get_type_hints
@@ -12,26 +15,28 @@ from collector.suggestions import suggestion
 
 UNSET = ("null", "~")
 ANY = "*"
-"""The key that stands for all that are not known by name: settings of a config."""
+"""The key that stands for every unknown key: settings of a config."""
+PATH_END = "\0"
+"""Ends each part of a dotted key in a flag's text. No argument of a process can contain it."""
 
 
 @dataclass(frozen=True)
-class Named:
-    """Notes in an option's annotation what NeMo Gym calls the setting; by default, its own name."""
+class OverrideName:
+    """Notes in an option's annotation the key of its override, if that is not its own name."""
 
-    name: str
+    key: str
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Notes in an option's annotation what its override takes, or when there is one."""
+class OptionNote:
+    """Notes something about an option in its annotation; compare with the constants."""
 
     text: str
 
 
-MAP = Kind("a YAML map; dotted keys set a part of it")
-WITH_SERVE = Kind("only with --serve")
-FLAG_ONLY = Kind("none: the option is only a flag")
+MAP = OptionNote("takes YAML; several maps are merged, and dotted keys set a part")
+WITH_SERVE = OptionNote("has an override only with --serve")
+FLAG_ONLY = OptionNote("has no override")
 
 
 @dataclass(frozen=True)
@@ -46,18 +51,18 @@ class Override:
     off: str | None = None
     """The flag that turns a switch off."""
     unused: str = ""
-    """Why the key means nothing here: it is accepted, and said to be without effect."""
+    """Why the key has no effect here: it is accepted, and a message gives the reason."""
     refused: str = ""
-    """Why the key cannot be followed here, though NeMo Gym knows it."""
+    """Why Spotter refuses the key, although NeMo Gym knows it."""
 
 
 def declared_overrides(
     command: Callable[..., None], *, with_serve: bool = True
 ) -> dict[str, Override]:
-    """Return the overrides of a command: every option has one, as its annotation says."""
+    """Return the overrides of a command by key: one per option, unless its annotation has none."""
     from typer.models import OptionInfo
 
-    found: dict[str, Override] = {}
+    overrides: dict[str, Override] = {}
     for name, hint in get_type_hints(command, include_extras=True).items():
         kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         option = next((note for note in notes if isinstance(note, OptionInfo)), None)
@@ -69,15 +74,15 @@ def declared_overrides(
         words = [option.default, *(option.param_decls or ())]
         flags = [word for word in words if isinstance(word, str) and word.startswith("--")]
         flag, _, off = (flags[0] if flags else f"--{name.replace('_', '-')}").partition("/")
-        key = next((note.name for note in notes if isinstance(note, Named)), name)
-        found[key] = Override(
+        key = next((note.key for note in notes if isinstance(note, OverrideName)), name)
+        overrides[key] = Override(
             flag,
             is_switch=kind is bool,
             is_map=MAP in notes,
             is_list=MAP not in notes and kind == list[str] | None,
             off=off or None,
         )
-    return found
+    return overrides
 
 
 def to_flags(
@@ -85,9 +90,9 @@ def to_flags(
     known: Mapping[str, Override],
     say: Callable[[str], None] = lambda _: None,
 ) -> list[str]:
-    """Replace each override among the arguments by its flag and leave the rest alone.
+    """Replace each override among the arguments by its flag; return other arguments unchanged.
 
-    Overrides that mean nothing here are left out, and said so in one line.
+    Overrides without effect are left out, and `say` gets one line about them.
     """
     flags: list[str] = []
     unused: dict[str, str] = {}
@@ -99,8 +104,8 @@ def to_flags(
         else:
             flags += _flag(argument, known) if argument.startswith("+") else [argument]
     if unused:
-        told = "; ".join(f"{key} ({reason})" for key, reason in unused.items())
-        say(f"note: without effect here: {told}")
+        reasons = "; ".join(f"{key} ({reason})" for key, reason in unused.items())
+        say(f"note: without effect here: {reasons}")
     return flags
 
 
@@ -127,49 +132,57 @@ def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:
             if name != ANY and not (override.unused or override.refused)
         )
         guess = suggestion(key, names, form="+{}=…")
-        listed = ", ".join(f"+{name}=…" for name in names)
-        # its value may be a secret
-        raise UsageError(f"unknown override +{key}{guess}\n  known here: {listed}")
+        known_keys = ", ".join(f"+{name}=…" for name in names)
+        # the message does not quote the value: it may be a secret
+        raise UsageError(f"unknown override +{key}{guess}\n  known here: {known_keys}")
     if override.refused:
         raise UsageError(f"+{key} cannot be followed here: {override.refused}")
     if override.is_switch:
-        is_on = _switch(key, text)
+        is_on = _parse_switch(key, text)
         return [override.flag] if is_on else [override.off] if override.off else []
     if override.is_list:
-        return _listed(override.flag, text)
+        return _flag_per_item(override.flag, text)
     if path:
-        return [override.flag, _nested(path, text)]
+        return [override.flag, PATH_END.join([*path, text])]
     if text in UNSET:
         return []
-    # a path is text, also where YAML would see a comment or a number; quotes come off
+    # the text of a path stays as it is, even where YAML would see a comment; quotes come off
     is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
     return [override.flag, text[1:-1] if is_quoted else text]
 
 
-def _switch(key: str, text: str) -> bool:
-    value = _value(text)
+def _parse_switch(key: str, text: str) -> bool:
+    value = parse_or_keep(text)
     if not isinstance(value, bool):
         raise UsageError(f"+{key} is true or false")
     return value
 
 
-def _listed(flag: str, text: str) -> list[str]:
-    value = _value(text)
+def _flag_per_item(flag: str, text: str) -> list[str]:
+    value = parse_or_keep(text)
     items = value if isinstance(value, list) else [value]
     return [word for item in items if item is not None for word in (flag, str(item))]
 
 
-def _nested(path: list[str], text: str) -> str:
-    value = _value(text)
-    for part in reversed(path):
-        value = {part: value}
-    try:
-        return json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{'.'.join(path)}: this cannot be sent as JSON: {error}") from error
+def parse_map(texts: Sequence[str]) -> object:
+    """Merge the texts of a flag that takes YAML; raise ValueError if one is not YAML.
+
+    The text of a dotted key holds its path and its value, separated by PATH_END.
+    """
+    from collector import yaml_values
+
+    result: object = None
+    for text in texts:
+        *path, last = text.split(PATH_END)
+        value = parse_or_keep(last) if path else yaml_values.parse(last)
+        for part in reversed(path):
+            value = {part: value}
+        result = yaml_values.merged(result, value)
+    return result
 
 
-def _value(text: str) -> object:
+def parse_or_keep(text: str) -> object:
+    """Return the value of a YAML text, or the text itself if it is not YAML."""
     from collector import yaml_values  # only for overrides: most calls have none
 
     try:

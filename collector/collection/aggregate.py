@@ -24,7 +24,7 @@ from collector.collection.routing import AGENT, SERVER, agent_name_of
 from collector.collection.rows import keyed_rows
 from collector.collection.settings import Counting
 from collector.collection.sorting import Item, sorted_lines
-from collector.collection.zeros import Zeros
+from collector.collection.zeros import ZeroRows
 from collector.errors import ServerError
 from collector.gym_client import ClientError, GymClient, url_without_password
 from collector.jsonl import dump, parse_object
@@ -41,7 +41,7 @@ MESSAGE_CHARACTERS = 500
 
 
 class AgentAggregate(BaseModel):
-    """What an agent answers to `/aggregate_metrics`; what nobody here knows is kept as well."""
+    """An agent's answer to `/aggregate_metrics`; unknown fields are kept."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -58,7 +58,7 @@ class Aggregated:
     key_metrics: dict[str, dict[str, Any]]
     rollout_count: int
     zero_counts: Counter[str] = field(default_factory=Counter)
-    """Rollouts that count as zero because they failed, or are missing."""
+    """Rollouts that count as zero, by reason: failed or missing."""
     merged: list[Path] = field(default_factory=list)
 
 
@@ -76,33 +76,35 @@ class Aggregation:
     async def run(self) -> Aggregated:
         """Ask each agent that has rollouts, and write the answers to one file."""
         await self.servers.look_again(list(self.servers.urls))
-        zeros = Zeros(self.rollouts, self.counting, self.output.parent, self._group)
+        zeros = ZeroRows(self.rollouts, self.counting, self.output.parent, self._group)
         entries: list[Row] = []
         total = 0
         zero_counts: Counter[str] = Counter()
         for name in sorted(self.servers.urls):
             counted: Counter[str] = Counter()
-            answer, count = await self._asked(name, zeros.items(name, counted))
+            answer, count = await self._ask_agent(name, zeros.items(name, counted))
             if answer is None:
                 continue
-            told = {field: value for field, value in dict(answer).items() if value is not None}
-            entry = {**self._named(name), **told}
+            metrics = {field: value for field, value in dict(answer).items() if value is not None}
+            entry = {**self._agent_fields(name), **metrics}
             if counted:
-                plain, count = await self._asked(name, iter(()))
+                plain, count = await self._ask_agent(name, iter(()))
                 entry["counted_as_zero"] = dict(counted)
                 entry["without_zeros"] = dict(plain) if plain else None
             entries.append(entry)
             total += count
             zero_counts += counted
         return Aggregated(
-            self._written(entries),
+            self._write(entries),
             {entry[AGENT]["name"]: entry["key_metrics"] for entry in entries},
             total,
             zero_counts,
         )
 
-    async def _asked(self, name: str, zeros: Iterator[Item]) -> tuple[AgentAggregate | None, int]:
-        """Return what an agent answers, and over how many rows: nothing, if it has none."""
+    async def _ask_agent(
+        self, name: str, zeros: Iterator[Item]
+    ) -> tuple[AgentAggregate | None, int]:
+        """Return the agent's answer and the number of rows it covers; None and 0 without rows."""
         lines = itertools.chain(self._light_lines(name), zeros)
         # sort before sending, so that a bad line is reported as such and not as a server error
         with sorted_lines(lines, self.output.parent) as ordered:
@@ -120,17 +122,17 @@ class Aggregation:
                     yield key, dump(_light(row))
 
     def _group(self, row: Row) -> str | None:
-        """Return who is asked about a row: its agent, or the environment server it went to."""
+        """Return the server to ask about a row: its agent, or the environment server it went to."""
         known = (name for name in (agent_name_of(row), row.get(SERVER)) if isinstance(name, str))
         return next((name for name in known if name in self.servers.urls), None)
 
-    def _named(self, name: str) -> Row:
+    def _agent_fields(self, name: str) -> Row:
         config = self.servers.config
         if config is None or name not in config.names(ENVIRONMENTS):
             return {AGENT: {"name": name}}
         return {AGENT: {"name": config.behind(name) or name}, SERVER: name}
 
-    def _written(self, entries: list[Row]) -> Path:
+    def _write(self, entries: list[Row]) -> Path:
         path = beside(self.output, AGGREGATE_SUFFIX)
         try:
             text = orjson.dumps(entries, option=orjson.OPT_INDENT_2)
@@ -144,7 +146,7 @@ class Aggregation:
 
 
 class _Body:
-    """The body of a request, piece by piece: millions of rollouts are never in memory at once."""
+    """The body of a request in chunks, so that millions of rollouts need little memory."""
 
     def __init__(self, lines: Iterator[Item]) -> None:
         self.count = 0
@@ -182,8 +184,8 @@ async def _ask(
         return AgentAggregate.model_validate(parse_object(servers.redactor.line(reply.body)))
     except ValidationError as error:
         first = error.errors()[0]
-        named = ".".join(map(str, first["loc"]))
-        raise ServerError(f"{where}: wrong metrics: {named}: {first['msg']}") from None
+        field_name = ".".join(map(str, first["loc"]))
+        raise ServerError(f"{where}: wrong metrics: {field_name}: {first['msg']}") from None
     except (ValueError, RecursionError) as error:
         raise ServerError(f"{where} does not answer with metrics: {error}") from None
 
@@ -195,6 +197,6 @@ def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
 def _light(row: Row) -> Row:
     light = {name: value for name, value in row.items() if name not in HEAVY}
     response = row.get("response")
-    told = response if isinstance(response, dict) else {}
-    kept = {name: told[name] for name in KEPT_OF_RESPONSE if told.get(name) is not None}
+    fields = response if isinstance(response, dict) else {}
+    kept = {name: fields[name] for name in KEPT_OF_RESPONSE if fields.get(name) is not None}
     return light | ({"response": kept} if kept else {})

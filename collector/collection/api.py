@@ -1,4 +1,4 @@
-"""Rollouts for people who script: rows in, results out, nothing written."""
+"""Rollouts for scripts: rows in, results out, nothing written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from collector.collection.discovery import find_servers
 from collector.collection.dispatch import Dispatcher, Policy
-from collector.collection.outcomes import Answer, Failure
+from collector.collection.outcomes import Failure, RolloutAnswer
 from collector.collection.requests import Request, request_of
 from collector.collection.settings import DEFAULT_HEAD_PORT, Connection
 from collector.collection.stopping import Stop
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Result:
-    """A row and what became of it: an answer with its indices and agent, or a failure."""
+    """A row with its answer, which has indices and agent, or with its failure."""
 
     row: Row
     answer: Row | None
@@ -43,11 +43,11 @@ async def run_rollouts(  # noqa: PLR0913 - each can be left out
 ) -> AsyncGenerator[Result, None]:
     """Run each row on the agent it names, and yield each result as it arrives.
 
-    Rows are drawn when there is room for them, so that an endless generator will do. A row without
-    indices gets its place among the rows as its task index. A result without answer and failure is
-    one that its agent asks not to keep. Raises ServerError when an agent cannot be reached.
+    Rows are drawn as there is room, so an endless generator works. A row without indices gets its
+    position among the rows as its task index. A result has neither answer nor failure if its agent
+    asks not to keep it. Raises ServerError when an agent cannot be reached.
     """
-    given = {
+    connection = {
         "agent_urls": dict(agent_urls or {}),
         "head_host": head_host,
         "head_port": head_port,
@@ -56,12 +56,12 @@ async def run_rollouts(  # noqa: PLR0913 - each can be left out
     policy = Policy(parallel=parallel, request_timeout=request_timeout, max_attempts=max_attempts)
     stop = Stop()
     async with GymClient() as client:
-        servers = await find_servers(None, checked(Connection, given), client)
+        servers = await find_servers(None, checked(Connection, connection), client)
         dispatcher = Dispatcher(servers, client, policy, stop)
         async with contextlib.aclosing(dispatcher.run(_requests(rows))) as outcomes:
             async for outcome in outcomes:
                 row = parse_object(outcome.request.line)
-                if isinstance(outcome, Answer):
+                if isinstance(outcome, RolloutAnswer):
                     yield Result(row, parse_object(outcome.line), None)
                 elif not isinstance(outcome, Failure):
                     yield Result(row, None, None)

@@ -16,11 +16,11 @@ from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.budget import Budget
 from collector.collection.discovery import Servers, find_servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
-from collector.collection.head_config import lines_about_observed
+from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
-from collector.collection.open_files import affordable
-from collector.collection.outcomes import Answer, Failure, Outcome
-from collector.collection.prepare import Files, Prepared, prepared
+from collector.collection.open_files import allow_connections
+from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
+from collector.collection.prepare import PreparedRun, RunFiles, prepared_run
 from collector.collection.progress import CollectProgress
 from collector.collection.routing import label_of
 from collector.collection.settings import CollectSettings
@@ -36,25 +36,25 @@ SHOWN_CHARACTERS = 400
 
 @dataclass
 class Collected:
-    """How a collection went."""
+    """The result of a collection."""
 
-    files: Files
+    files: RunFiles
     expected_count: int
     completed_count: int
-    """Rollouts that are there, also those of earlier sessions."""
+    """Completed rollouts, including those of earlier sessions."""
     new_count: int = 0
     seconds: float = 0.0
     failures: Counter[str] = field(default_factory=Counter)
     """Failed attempts of this session, by class."""
     terminal_count: int = 0
-    """Rollouts that were refused for good."""
+    """Rollouts that failed in a way that is never retried."""
     spent_count: int = 0
-    """Rollouts that failed as often as allowed."""
+    """Rollouts that used up their attempts."""
     last_failure: str | None = None
     unkept_count: int = 0
     signal: int | None = None
     is_out_of_time: bool = False
-    """Whether the budget for new rollouts ended it."""
+    """Whether the collection ended because its time budget was used up."""
     error: SpotterError | None = None
     tallies: dict[str, Tally] = field(default_factory=dict)
     aggregated: Aggregated | None = None
@@ -62,12 +62,12 @@ class Collected:
 
     @property
     def missing_count(self) -> int:
-        """Return how many rollouts are not there."""
+        """Return how many rollouts are missing."""
         return self.expected_count - self.completed_count
 
     @property
     def status(self) -> str:
-        """Say in a word how it ended."""
+        """Return in a word how the collection ended."""
         if not self.missing_count:
             return "complete"
         if self.signal:
@@ -78,20 +78,22 @@ class Collected:
 
     @property
     def open_count(self) -> int:
-        """Return how many rollouts are missing that resuming would run."""
+        """Return how many missing rollouts a resume would run."""
         return self.missing_count - self.terminal_count - self.spent_count
 
 
 def collect(settings: CollectSettings, progress: CollectProgress) -> Collected:
-    """Collect what the settings ask for; what was collected is on disk, whatever happens."""
-    with prepared(settings, say=progress.say, step=progress.step) as run:
+    """Collect a run; every completed rollout is on disk, even if an error is raised."""
+    with prepared_run(settings, say=progress.say, step=progress.step) as run:
         return asyncio.run(_Collection(settings, run, progress).collect())
 
 
 class _Collection:
     """One session of a run."""
 
-    def __init__(self, settings: CollectSettings, run: Prepared, progress: CollectProgress) -> None:
+    def __init__(
+        self, settings: CollectSettings, run: PreparedRun, progress: CollectProgress
+    ) -> None:
         self._settings = settings
         self._run = run
         self._progress = progress
@@ -112,7 +114,7 @@ class _Collection:
             servers = await find_servers(self._run.rollout_counts, self._settings, client)
             # before anything is written or removed
             await reach(servers, client, patience=REACH_SECONDS)
-            for line in lines_about_observed(servers.config, servers.urls):
+            for line in capture_warnings(servers.config, servers.urls):
                 self._progress.say(line)
             self._run.publish()
             failures = Journal(self._run.files.failures)
@@ -138,10 +140,10 @@ class _Collection:
     async def _run_rollouts(self, servers: Servers, client: GymClient, failures: Journal) -> None:
         state, settings = self._run.state, self._settings
         policy = Policy(
-            parallel=affordable(settings.num_samples_in_parallel, self._progress.say),
+            parallel=allow_connections(settings.num_samples_in_parallel, self._progress.say),
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
-            # every server was reached: one that is away now may be restarting
+            # every server was reached: one that does not answer now may be restarting
             patience_at_start=Policy.patience,
         )
 
@@ -173,9 +175,9 @@ class _Collection:
             await asyncio.wait(helpers)
 
     def _keep(self, outcome: Outcome, failures: Journal) -> None:
-        """Write an outcome down, and count it."""
+        """Write an outcome to its file, and count it."""
         result, request = self.result, outcome.request
-        if isinstance(outcome, Answer):
+        if isinstance(outcome, RolloutAnswer):
             if not self._run.state.done.add(request.key):
                 return
             self._run.journal.append(outcome.line)
@@ -197,27 +199,29 @@ class _Collection:
                 expected=self.result.expected_count,
                 failures=self.result.failures,
                 tallies=self.result.tallies,
-                note=self._note or dispatcher.waiting,
+                note=self._note or dispatcher.away_note,
             )
             await asyncio.sleep(REFRESH_SECONDS)
 
     async def _end_grace(self, dispatcher: Dispatcher) -> None:
         await self._stop.wait()
-        left, grace = self._stop.budget.left, self._settings.grace_period
-        if left is not None:  # nothing outlives the budget: the machine may be taken away then
+        left, grace = self._stop.budget.seconds_left, self._settings.grace_period
+        if (
+            left is not None
+        ):  # no rollout may outlive the budget: the machine may be taken away then
             grace = left if self._stop.is_out_of_time else min(grace, left)
         await asyncio.sleep(max(grace, 0.0))
         dispatcher.abandon()
 
     async def _end_budget(self) -> None:
-        left = self._stop.budget.left
+        left = self._stop.budget.seconds_left
         if left is not None:
             await asyncio.sleep(left)
             self._stop.ask_in_time()
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
-        """Finish what is in flight on the first signal, stop at once on the second."""
+        """On the first signal, finish the rollouts in flight; on the second, stop at once."""
         loop = asyncio.get_running_loop()
         before = signal.getsignal(signal.SIGTERM)
 
@@ -249,9 +253,9 @@ class _Collection:
         if failures.is_empty():
             self._run.files.failures.unlink(missing_ok=True)
         self._run.journal.sync()
-        self._run.journal.check_place()
-        spent = self._run.state.given_up(self._settings.max_attempts)
-        self.result.terminal_count, self.result.spent_count = spent
+        self._run.journal.check_identity()
+        counts = self._run.state.count_given_up(self._settings.max_attempts)
+        self.result.terminal_count, self.result.spent_count = counts
         self._run.record.end(self.result.status, self.result.completed_count)
         with drafting() as drafts:
             records.save_record(self._run.files.record, self._run.record, drafts)
@@ -268,11 +272,11 @@ class _Collection:
         aggregation = Aggregation(
             [rollouts], rollouts, servers, client, settings.request_timeout, settings
         )
-        asked = asyncio.create_task(aggregation.run())
+        task = asyncio.create_task(aggregation.run())
         self._is_aggregating = True
-        self._abandon = asked.cancel
+        self._abandon = task.cancel
         try:
-            self.result.aggregated = await asked
+            self.result.aggregated = await task
         except SpotterError as error:
             self.result.aggregation_error = error
         except asyncio.CancelledError:

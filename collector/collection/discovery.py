@@ -1,4 +1,4 @@
-"""Find the agent servers: given by URL, or asked of the head server."""
+"""Find the agent servers: from given URLs, or by asking the head server."""
 
 from __future__ import annotations
 
@@ -29,31 +29,31 @@ REACH_PAUSE = 0.25
 
 @dataclass
 class Servers:
-    """Where the agents are, and what must not be written anywhere."""
+    """The addresses of the agents, and the redactor of their secrets."""
 
     urls: dict[str, httpx.URL]
     redactor: Redactor
     config: HeadConfig | None = None
-    """What the head server knows, if it was asked at all."""
+    """The head server's config, if the head server was asked."""
     find_again: Callable[[Iterable[str]], Awaitable[Servers]] | None = None
-    """Ask the head server once more, if it was asked at all."""
+    """Asks the head server once more, if it was asked before."""
 
     async def look_again(self, names: Iterable[str]) -> None:
-        """Learn where servers are now: those that come back may have other ports."""
+        """Update the addresses: a server that comes back may have another port."""
         if not self.find_again:
             return
-        with contextlib.suppress(SpotterError):  # the head server is away as well
+        with contextlib.suppress(SpotterError):  # the head server may be down as well
             self.urls |= (await self.find_again(names)).urls
 
 
 async def find_servers(
     names: Iterable[str] | None, connection: Connection, client: GymClient
 ) -> Servers:
-    """Return the address of every named agent or environment server, or say which are unknown.
+    """Return the addresses of these agents and environment servers; raise if one is unknown.
 
-    Without names, those that are given, or else all that the head server knows.
+    Without names, return the given addresses, or else all that the head server knows.
     """
-    urls = {name: _given_url(name, url) for name, url in connection.agent_urls.items()}
+    urls = {name: _parse_url(name, url) for name, url in connection.agent_urls.items()}
     secrets = [text for url in urls.values() for text in _passwords(url)]
     wanted = sorted(set(urls if names is None else names))
     if all(name in urls for name in wanted) and (urls or names is not None):
@@ -79,15 +79,15 @@ async def find_servers(
 
 
 class AgentFinder:
-    """Asks the head server who runs a task source or is behind a server: only if a row needs it."""
+    """Finds the agents of task sources and servers; asks the head server only when needed."""
 
     def __init__(self, connection: Connection) -> None:
-        """Ask nobody yet."""
+        """Prepare without asking the head server."""
         self._connection = connection
         self._config: HeadConfig | None = None
 
     def of_source(self, source: str) -> str:
-        """Return who runs the rows of a task source; raise UsageError unless it is one agent."""
+        """Return the agent that runs the rows of a task source; raise UsageError without one."""
         return self._head().of_source(source)
 
     def behind(self, server: str) -> str | None:
@@ -96,16 +96,16 @@ class AgentFinder:
 
     def _head(self) -> HeadConfig:
         if self._config is None:
-            self._config = asyncio.run(self._fetched())
+            self._config = asyncio.run(self._fetch())
         return self._config
 
-    async def _fetched(self) -> HeadConfig:
+    async def _fetch(self) -> HeadConfig:
         async with GymClient() as client:
             return await fetch_head_config(self._connection, client)
 
 
 async def reach(servers: Servers, client: GymClient, *, patience: float) -> None:
-    """Wait a moment for every server to be there; whatever it answers is fine."""
+    """Wait until every server answers anything; raise ServerError after `patience` seconds."""
     until = time.monotonic() + patience
     for name, url in servers.urls.items():
         while True:
@@ -120,7 +120,7 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
                 await asyncio.sleep(REACH_PAUSE)
                 continue
             except ClientError:
-                pass  # it is there
+                pass  # it answered
             break
 
 
@@ -130,7 +130,7 @@ def _passwords(url: httpx.URL) -> list[str]:
     return [url.password, base64.b64encode(url.userinfo).decode()]
 
 
-def _given_url(name: str, text: str) -> httpx.URL:
+def _parse_url(name: str, text: str) -> httpx.URL:
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, TypeError) as error:
@@ -142,7 +142,7 @@ def _given_url(name: str, text: str) -> httpx.URL:
 
 
 def unknown_agent(name: str, known: Iterable[str]) -> UsageError:
-    """Say which agents there are, and which of them was probably meant."""
+    """Return an error that lists the known agents and the most similar name."""
     known = sorted(known)
-    listed = ", ".join(known) or "none"
-    return UsageError(f"unknown agent {name}{suggestion(name, known)}\n  known agents: {listed}")
+    names = ", ".join(known) or "none"
+    return UsageError(f"unknown agent {name}{suggestion(name, known)}\n  known agents: {names}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import httpx
 
 from collector.collection.discovery import Servers, unknown_agent
-from collector.collection.outcomes import Answer, Failure, Judge, Outcome
+from collector.collection.outcomes import Failure, Judge, Outcome, RolloutAnswer
 from collector.collection.requests import Request
 from collector.collection.stopping import Stop
 from collector.errors import ServerError
@@ -27,16 +27,16 @@ TOO_MANY_REQUESTS = 429
 
 @dataclass(frozen=True)
 class Policy:
-    """How many at once, and how long to insist."""
+    """How many rollouts run at a time, and how long and how often to retry."""
 
     parallel: int = 64
     request_timeout: float = 3600.0
     max_attempts: int = 3
-    # a server that was never there is a mistake, one that vanished may be restarting
+    # a server that never answered is a mistake; one that vanished may be restarting
     patience_at_start: float = 5.0
     patience: float = 120.0
     hopeless_after: int = 50
-    """Rollouts that fail without a single success before the rest is spared."""
+    """After so many failed rollouts without a success, the dispatcher stops."""
 
 
 class Dispatcher:
@@ -51,7 +51,7 @@ class Dispatcher:
         *,
         has_success: bool = False,
     ) -> None:
-        """Get everything ready; nothing is sent yet."""
+        """Prepare the dispatcher without sending a request."""
         self._servers = servers
         self._urls = {name: _run_url(url) for name, url in servers.urls.items()}
         self._judge = Judge(servers.redactor)
@@ -86,7 +86,7 @@ class Dispatcher:
             await asyncio.wait([workers])
 
     def abandon(self) -> None:
-        """Give up what is in flight."""
+        """Cancel the rollouts in flight."""
         self._stop.ask()
         if self._workers:
             self._workers.cancel()
@@ -128,7 +128,7 @@ class Dispatcher:
                 outcome = replace(outcome, is_final=is_final)
                 self._note_failure(outcome)
             else:
-                self._has_success |= isinstance(outcome, Answer)
+                self._has_success |= isinstance(outcome, RolloutAnswer)
             await self._outcomes.put(outcome)
             if not isinstance(outcome, Failure) or outcome.is_final:
                 return
@@ -137,7 +137,7 @@ class Dispatcher:
                 return
 
     async def _attempt(self, request: Request) -> Outcome | None:
-        """Send until there is an answer or something was lost; refusals and 429 do not count."""
+        """Send until the request is answered or lost; refused connections and 429 do not count."""
         refusals = 0
         limited_until = time.monotonic() + self._policy.request_timeout
         while True:
@@ -184,14 +184,14 @@ class Dispatcher:
         return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, pause(refusals)))
 
     async def _look_again(self, agent: str, watch: _Watch) -> None:
-        """Ask where the agent is now: servers that come back may have other ports."""
+        """Look up the agent's address again: a server that comes back may have another port."""
         if watch.may_look():
             await self._servers.look_again([agent])
             self._urls[agent] = _run_url(self._servers.urls[agent])
 
     @property
-    def waiting(self) -> str:
-        """Say which agents do not answer at the moment."""
+    def away_note(self) -> str:
+        """Return a note on the agents that do not answer at the moment, or an empty text."""
         away = [
             f"{name} ({watch.away:.0f} s)" for name, watch in self._watches.items() if watch.away
         ]
@@ -211,7 +211,7 @@ class Dispatcher:
 
 
 class _Watch:
-    """Whether a server answers, and since when it does not."""
+    """Tracks how long a server has been unreachable."""
 
     def __init__(self) -> None:
         self.was_seen = False
@@ -224,11 +224,11 @@ class _Watch:
 
     @property
     def away(self) -> float:
-        """Return for how long the server has been away, 0 if it is there."""
+        """Return for how many seconds the server has been unreachable; 0 if it answers."""
         return 0.0 if self._down_since is None else time.monotonic() - self._down_since
 
     def may_look(self) -> bool:
-        """Tell whether to ask the head server again: not all workers at once."""
+        """Tell whether to ask the head server again; only one worker per second may."""
         now = time.monotonic()
         if now - self._looked_at < LOOK_SECONDS:
             return False
@@ -236,7 +236,7 @@ class _Watch:
         return True
 
     def note_refusal(self) -> float:
-        """Return for how long the server has been away."""
+        """Note that the server refused a request; return for how many seconds it has been down."""
         if self._down_since is None:
             self._down_since = time.monotonic()
         return self.away

@@ -1,4 +1,4 @@
-"""Tasks of tasksets: what their environment server is sent, and what it answers."""
+"""Tasks of tasksets: the requests to their environment server, and its answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 TASK_ID = "_ng_task_id"
 ROLLOUT_ID = "_ng_rollout_id"
 MESSAGE = "_ng_failure_message"
-# what collectors write themselves: an environment server's own field would be taken for it
+# fields that collectors write: the same field of an environment server would be mistaken for it
 RESERVED = ("ng_trajectory", "ng_model_call_capture", "ng_perf")
 
 
@@ -37,7 +37,7 @@ def episode_record(answer: Row) -> Row:
     if not isinstance(answer.get("episode_id"), dict) or not isinstance(task_id, dict):
         raise ValueError("not an episode: no episode_id and task_id")
     if isinstance(failure, dict):
-        return _failed(failure) | {TASK_ID: task_id}
+        return _failure_row(failure) | {TASK_ID: task_id}
     if not isinstance(result, dict):
         raise ValueError("not an episode: neither a result nor a failure")
     taken = sorted(name for name in result if name.startswith("_ng_") or name in RESERVED)
@@ -46,8 +46,8 @@ def episode_record(answer: Row) -> Row:
     return result | {TASK_ID: task_id}
 
 
-def _failed(failure: Row) -> Row:
-    told = {
+def _failure_row(failure: Row) -> Row:
+    fields = {
         FAILURE_CLASS: ENVIRONMENT_FAILED,
         FAILURE_TERMINAL: bool(failure.get("terminal")),
         MESSAGE: failure.get("failure_reason"),
@@ -55,4 +55,4 @@ def _failed(failure: Row) -> Row:
         "_ng_failure_stage": failure.get("stage"),
         "_ng_failure_partial_response": failure.get("partial_response"),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}

@@ -15,7 +15,7 @@ PEER_DROP = "transport_peer_drop"
 RUN_ERROR = "agent_run_error"
 REQUEST_FAILED = "agent_request_failed"
 ENVIRONMENT_FAILED = "environment_server_failed"
-# what something in front of the agent answers with: the rollout did not run
+# a gateway in front of the agent answers with these: the rollout did not run
 GATEWAY_STATUS = (429, 502, 503, 504)
 OLD_NAMES = {
     "timeout": TIMEOUT,
@@ -32,12 +32,12 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,60}(?::[a-z][a-z0-9_]{0,60})?")
 
 
 def kind_of_status(status: int) -> str:
-    """Return what an HTTP status tells: the rollout ran and broke, or it did not run."""
+    """Return the kind of a failure with this HTTP status: the rollout failed, or did not run."""
     return REQUEST_FAILED if status in GATEWAY_STATUS else RUN_ERROR
 
 
 def failure_class_of(row: Mapping[str, Any]) -> str:
-    """Return the class of a failed attempt under its name of today."""
+    """Return the class of a failed attempt under its current name."""
     name = row.get(FAILURE_CLASS)
     status = row.get(OLD_STATUS)
     if name in ("http_4xx", "http_5xx") and isinstance(status, int):
@@ -45,13 +45,13 @@ def failure_class_of(row: Mapping[str, Any]) -> str:
     return OLD_NAMES.get(name, name) if isinstance(name, str) else RUN_ERROR
 
 
-def is_named(name: object) -> bool:
-    """Tell whether this is the name of a kind, and not any text."""
+def is_failure_kind(name: object) -> bool:
+    """Tell whether a value has the form of a failure kind's name."""
     return isinstance(name, str) and bool(NAME.fullmatch(name))
 
 
 def is_terminal(row: Mapping[str, Any], *, retry_timeouts: bool) -> bool:
-    """Tell whether a failed rollout is never run again; timeouts may be, if that is wanted."""
+    """Tell whether a failed rollout is never run again; `retry_timeouts` excludes timeouts."""
     if retry_timeouts and row.get(FAILURE_CLASS) in RETRIED_TIMEOUTS:
         return False
     if retry_timeouts and row.get(FAILURE_CLASS) == NEVER_RETRIED:

@@ -1,4 +1,4 @@
-"""Compare rows to run by what they ask for, in whatever order rows and fields are."""
+"""Compare rows to run by content, whatever the order of rows and fields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BITS = 1 << 256
 
 
 class Fingerprint(io.RawIOBase):
-    """A file that keeps nothing of its lines but a sum of their hashes."""
+    """A file that keeps only a sum of the hashes of its lines."""
 
     def __init__(self) -> None:
         """Start without a line."""
@@ -36,18 +36,18 @@ class Fingerprint(io.RawIOBase):
 
 def fingerprint_of(path: Path) -> tuple[int, int]:
     """Return the fingerprint of materialized inputs."""
-    found = Fingerprint()
+    fingerprint = Fingerprint()
     for number, line in numbered_lines(path):
         if line.strip():
             try:
-                found.write(line)
+                fingerprint.write(line)
             except ValueError as error:
                 raise FileError(f"{path}:{number}: {error}") from error
-    return found.value
+    return fingerprint.value
 
 
 def _canonical(row: Row) -> bytes:
-    """Return a row without what collectors of other versions write differently."""
+    """Return a row as bytes, without the fields that other versions write differently."""
     reference = row.get(AGENT)
     name = reference.get("name") if isinstance(reference, dict) else None
     kept = {key: value for key, value in row.items() if key != "skills_ref"} | {AGENT: name}

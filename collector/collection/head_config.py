@@ -1,4 +1,4 @@
-"""The config that the head server knows: which servers there are, and who belongs to whom."""
+"""The head server's config: which servers there are, and which agent belongs to which server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import orjson
 
 from collector import yaml_values
-from collector.collection.settings import Connection
+from collector.collection.settings import HeadAddress
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 
@@ -19,18 +19,18 @@ AGENTS = "responses_api_agents"
 ENVIRONMENTS = "environment_servers"
 RESOURCES = "resources_servers"
 OBSERVED = "observability_enabled"
-ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104 - what a server listens on, not us
+ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104 - servers listen on these, the collector does not
 
 
 @dataclass(frozen=True)
 class HeadConfig:
-    """The whole config, with API keys in clear: no part of it is ever quoted."""
+    """The whole config, with API keys in plain text: never quote a part of it."""
 
     content: dict[str, Any]
     head_host: str
 
     def names(self, *kinds: str) -> list[str]:
-        """Return the names of all servers of some kinds."""
+        """Return the names of all servers of these kinds."""
         return [
             name
             for name, server in self.content.items()
@@ -40,7 +40,7 @@ class HeadConfig:
         ]
 
     def url(self, name: str) -> httpx.URL | None:
-        """Return where an agent or environment server is, if the config says so."""
+        """Return the address of an agent or environment server, if the config has one."""
         own = self._address(name, AGENTS) or self._address(name, ENVIRONMENTS)
         fronts = [] if own else self._fronts(name)
         return own or (self._address(fronts[0], ENVIRONMENTS) if len(fronts) == 1 else None)
@@ -51,11 +51,11 @@ class HeadConfig:
         return str(agents[0]["name"]) if len(agents) == 1 else None
 
     def of_source(self, name: str) -> str:
-        """Return who runs the rows of a task source; raise UsageError unless it is one agent."""
+        """Return the agent that runs the rows of a task source; raise UsageError without one."""
         if name in self.names(AGENTS):
-            agents = self._pinned(name, AGENTS) or [name]
+            agents = self._dataset_agents(name, AGENTS) or [name]
         else:
-            agents = self._pinned(name, RESOURCES) or [
+            agents = self._dataset_agents(name, RESOURCES) or [
                 agent
                 for agent in self.names(AGENTS)
                 if _name(self._settings(agent, AGENTS).get("resources_server")) == name
@@ -69,8 +69,8 @@ class HeadConfig:
             )
         return agents[0]
 
-    def observed(self, called: Iterable[str]) -> list[str]:
-        """Return the servers that write captures: all that are called, if it is set for all."""
+    def capturing_servers(self, called: Iterable[str]) -> list[str]:
+        """Return the servers that write captures: all called ones, if it is set for all."""
         if self.content.get(OBSERVED) is True:
             return list(called)
         return [
@@ -102,12 +102,12 @@ class HeadConfig:
         main = found.get("agent_server")
         return [main] if main else list(found.values())
 
-    def _pinned(self, name: str, kind: str) -> list[str]:
-        """Return the agents that a server's datasets ask for."""
+    def _dataset_agents(self, name: str, kind: str) -> list[str]:
+        """Return the agents that a server's datasets name."""
         datasets = self._settings(name, kind).get("datasets")
-        listed = datasets if isinstance(datasets, list) else []
-        pins = [dataset.get("agent") for dataset in listed if isinstance(dataset, dict)]
-        return list(dict.fromkeys(pin for pin in pins if isinstance(pin, str)))
+        entries = datasets if isinstance(datasets, list) else []
+        agents = [entry.get("agent") for entry in entries if isinstance(entry, dict)]
+        return list(dict.fromkeys(agent for agent in agents if isinstance(agent, str)))
 
     def _settings(self, name: str, kind: str) -> dict[str, Any]:
         server = self.content.get(name)
@@ -122,20 +122,20 @@ class HeadConfig:
         host, digits = settings.get("host"), str(settings.get("port"))
         if not isinstance(host, str) or "${" in host or not (digits.isascii() and digits.isdigit()):
             return None
-        # what a server listens on everywhere is found where the head server is
-        found = self.head_host if host in ANY_HOST else host
+        # a server that listens on every address is on the head server's host
+        reachable = self.head_host if host in ANY_HOST else host
         try:
-            return httpx.URL(scheme="http", host=found, port=int(digits))
+            return httpx.URL(scheme="http", host=reachable, port=int(digits))
         except httpx.InvalidURL:
             return None
 
 
-async def fetch_head_config(connection: Connection, client: GymClient) -> HeadConfig:
-    """Ask the head server for its config."""
+async def fetch_head_config(address: HeadAddress, client: GymClient) -> HeadConfig:
+    """Ask the head server for its config; raise ServerError if it does not answer with one."""
     url = httpx.URL(
         scheme="http",
-        host=connection.head_host,
-        port=connection.head_port,
+        host=address.head_host,
+        port=address.head_port,
         path="/global_config_dict_yaml",
     )
     head = url.copy_with(path="/")
@@ -149,13 +149,13 @@ async def fetch_head_config(connection: Connection, client: GymClient) -> HeadCo
         raise ServerError(f"no head server at {head}: {error}{advice}") from error
     if reply.status != httpx.codes.OK:
         raise ServerError(f"the head server answered {reply.status} at {url}{advice}")
-    config = _parsed(reply.body)
+    config = _parse_config(reply.body)
     if config is None:
         raise ServerError(f"{url} does not answer with a JSON string that holds a YAML map{advice}")
-    return HeadConfig(config, connection.head_host)
+    return HeadConfig(config, address.head_host)
 
 
-def _parsed(body: bytes) -> dict[str, Any] | None:
+def _parse_config(body: bytes) -> dict[str, Any] | None:
     try:
         text = orjson.loads(body)
         config = yaml_values.parse(text) if isinstance(text, str) else None
@@ -169,9 +169,9 @@ def _name(reference: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def lines_about_observed(config: HeadConfig | None, called: Iterable[str]) -> Iterator[str]:
-    """Warn of captures that only NeMo Gym's collector merges into its rollouts."""
-    if config and (names := config.observed(called)):
+def capture_warnings(config: HeadConfig | None, called: Iterable[str]) -> Iterator[str]:
+    """Yield a warning about captures that only NeMo Gym's collector merges into its rollouts."""
+    if config and (names := config.capturing_servers(called)):
         yield (
             f"warning: observability_enabled is set for {', '.join(sorted(names))}: these servers"
             " write captures that only NeMo Gym's own collector merges into the rollouts, so its"

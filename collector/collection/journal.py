@@ -1,4 +1,4 @@
-"""Append-only files of lines that a crash cannot spoil: each line is whole or absent."""
+"""Append-only files whose lines survive a crash: each line is whole or absent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collector.jsonl import last_line, parse_object
 
 SYNC_LINES = 32
 SYNC_SECONDS = 1.0
-RESUME = "everything up to here is kept: make room and go on with --resume"
+RESUME = "everything up to here is kept: make room and continue with --resume"
 
 
 class Journal:
     """A file that grows by whole lines."""
 
     def __init__(self, path: Path, *, is_locked: bool = False) -> None:
-        """Open the file, and keep other collectors away from it if asked to."""
+        """Open the file; with `is_locked`, raise FileError if another collector has it open."""
         self.path = path
         self.is_new = not os.path.lexists(path)
         self._descriptor = _open_locked(path) if is_locked else _open(path)
@@ -43,7 +43,7 @@ class Journal:
         self.unsynced += 1
 
     def sync(self) -> None:
-        """Force what was written to the disk."""
+        """Force the written lines to the disk."""
         self.unsynced = 0
         try:
             os.fdatasync(self._descriptor)
@@ -59,8 +59,8 @@ class Journal:
         """Tell whether there is no line."""
         return self._size == 0
 
-    def check_place(self) -> None:
-        """Make sure that the file is still where it was opened: what went elsewhere is lost."""
+    def check_identity(self) -> None:
+        """Raise FileError if the path no longer leads to the open file: its lines would be lost."""
         try:
             is_there = os.path.samestat(os.fstat(self._descriptor), self.path.stat())
         except OSError:
@@ -69,7 +69,7 @@ class Journal:
             raise FileError(f"{self.path} was removed or replaced while it was being written")
 
     def repair(self) -> str | None:
-        """Complete or set aside an unfinished last line; say so."""
+        """Complete or set aside an unfinished last line; return a message about it."""
         tail = last_line(self.path)
         if not tail:
             return None
@@ -84,7 +84,7 @@ class Journal:
         return f"{self.path}: the last line had no newline; it is whole and was completed"
 
     def close(self) -> None:
-        """Force everything to the disk and let others have the file."""
+        """Force everything to the disk, close the file and release the lock."""
         try:
             self.sync()
         finally:
@@ -98,7 +98,7 @@ class Journal:
         self._cut(len(tail))
         return (
             f"{self.path}: the last line was cut short by a crash ({len(tail)} bytes);"
-            f" it was moved to {torn.name}, and what it was about runs again"
+            f" it was moved to {torn.name}, and its rollout runs again"
         )
 
     def _cut(self, count: int) -> None:
@@ -110,12 +110,12 @@ class Syncer:
     """Forces journals to the disk in groups, in a thread, while the collection goes on."""
 
     def __init__(self, journals: list[Journal]) -> None:
-        """Watch some journals."""
+        """Prepare to sync these journals."""
         self._journals = journals
         self._is_due = asyncio.Event()
 
     def note(self) -> None:
-        """Look whether enough lines were written since the last time."""
+        """Wake the syncer if enough lines were written since the last sync."""
         if any(journal.unsynced >= SYNC_LINES for journal in self._journals):
             self._is_due.set()
 

@@ -1,11 +1,11 @@
-"""Turn input rows into the rows to run: one line a rollout, as NeMo Gym writes them."""
+"""Turn input rows into the rows to run: one line per rollout, as NeMo Gym writes them."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,16 +13,15 @@ from collector.collection.problems import LineProblems, UnusableRowError
 from collector.collection.prompts import Prompt
 from collector.collection.routing import (
     AGENT,
-    DEFAULT,
     SERVER,
     Agents,
     NoAgents,
     Route,
     Router,
-    Routing,
     taskset_of,
 )
 from collector.collection.row_params import RowParams
+from collector.collection.settings import DEFAULT, RowSettings
 from collector.collection.sorting import sorted_lines
 from collector.collection.task_indices import TaskIndices
 from collector.errors import FileError
@@ -36,26 +35,9 @@ BOM = b"\xef\xbb\xbf"
 BUFFER_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What decides how an input row becomes rows to run."""
-
-    agent_name: str | None = None
-    """Short for an agent_map with nothing but a default."""
-    routing: Routing = field(default_factory=Routing)
-    limit: int | None = None
-    num_repeats: int | Mapping[str, int] = 1
-    num_repeats_add_seed: bool = False
-    interleave_repeats: bool = False
-    responses_create_params: Row = field(default_factory=dict)
-    prompt: Prompt | None = None
-    shard: tuple[int, int] | None = None
-    """Which part of the tasks, of how many: each has the indices it has in the whole."""
-
-
 @dataclass
 class Materialized:
-    """What was written, and from what."""
+    """The materialized inputs in figures."""
 
     input_sha256: str = ""
     sha256: str = ""
@@ -67,9 +49,9 @@ class Materialized:
     mixed_lines: list[int] = field(default_factory=list)
     """Lines that share their own task index with a different line."""
     overridden: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Rows by the agent they name and the one they are sent to instead."""
+    """Rows by the agent they name and the agent they are sent to instead."""
     keys: set[str] = field(default_factory=set)
-    """What rows say of themselves: agents, task sources, tasksets."""
+    """The agents, task sources and tasksets that rows name."""
     renamed_count: int = 0
     """Rows with a parameter that is sent under another name."""
 
@@ -79,23 +61,27 @@ class Materialized:
         return self.rollout_counts.total()
 
 
-def materialize(
+def materialize(  # noqa: PLR0913 - each can be left out
     source: Path,
-    recipe: Recipe,
+    settings: RowSettings,
     out: BinaryIO,
     *,
+    prompt: Prompt | None = None,
     agents: Agents | None = None,
+    keeps_own_agents: bool = False,
     scratch: Path | None = None,
 ) -> Materialized:
-    """Write one line for each rollout to run, or name every line that cannot be used.
+    """Write one line for each rollout to run; raise LinesError with every line it cannot use.
 
-    `agents` tells who runs rows that name a task source or go to an environment server; what must
-    be sorted and does not fit into memory waits in the folder `scratch`.
+    `agents` tells who runs rows that name a task source or go to an environment server. With
+    `keeps_own_agents`, the default agent is only for rows without one. Lines that must be sorted
+    and do not fit into memory wait in the folder `scratch`.
     """
-    rows = _Rows(source, recipe, agents or NoAgents())
+    router = Router(settings, agents or NoAgents(), keeps_own_agents=keeps_own_agents)
+    rows = _Rows(source, settings, router, prompt)
     digest = hashlib.sha256()
-    lines = _written(rows)
-    if recipe.interleave_repeats:
+    lines = _lines_to_run(rows)
+    if settings.interleave_repeats:
         numbered = (((rollout, place), line) for place, (rollout, line) in enumerate(lines))
         with sorted_lines(numbered, scratch) as ordered:
             _write((line for _, line in ordered), digest, out)
@@ -124,22 +110,24 @@ def _write(lines: Iterator[bytes], digest: Any, out: BinaryIO) -> None:
 class _Rows:
     """The rows of one input file, and what is wrong with it."""
 
-    def __init__(self, source: Path, recipe: Recipe, agents: Agents) -> None:
+    def __init__(
+        self, source: Path, settings: RowSettings, router: Router, prompt: Prompt | None
+    ) -> None:
         self.source = source
-        self.recipe = recipe
+        self.settings = settings
         self.problems = LineProblems(source)
         self.input_digest = hashlib.sha256()
         self.tasks = TaskIndices()
-        self.router = Router(_routing(recipe), agents)
+        self.router = router
         self.params = RowParams(
-            recipe.prompt, recipe.responses_create_params, recipe.num_repeats_add_seed
+            prompt, settings.responses_create_params, settings.num_repeats_add_seed
         )
         self.renamed_count = 0
         self.rollout_counts: Counter[str] = Counter()
         self.repeats: dict[str, int] = {}
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        limit = self.recipe.limit or None
+        limit = self.settings.limit
         try:
             with self.source.open("rb", buffering=BUFFER_BYTES) as file:
                 for number, line in enumerate(file, start=1):
@@ -150,9 +138,9 @@ class _Rows:
         except OSError as error:
             raise FileError(f"cannot read {self.source}: {error.strerror}") from error
 
-    def prepared(self, number: int, line: bytes) -> tuple[Row, Route]:
-        """Return the row as it is sent, but for its rollout index, and where it goes."""
-        row = _parsed(line)
+    def prepare(self, number: int, line: bytes) -> tuple[Row, Route]:
+        """Return the row to send, without its rollout index, and where it goes."""
+        row = _parse_row(line)
         is_flat = taskset_of(row) is None
         if is_flat:
             self.params.fill_prompt(row)
@@ -168,8 +156,8 @@ class _Rows:
             row[SERVER] = route.server
         return row, route
 
-    def repeated(self, row: Row, route: Route) -> Iterator[Line]:
-        """Return a line for each rollout of the row, agent by agent."""
+    def repeat(self, row: Row, route: Route) -> Iterator[Line]:
+        """Yield a line for each rollout of the row, agent by agent."""
         for target in route.targets:
             indices = self.tasks.next_rollouts(row[TASK], self._repeats_of(target, route))
             self.rollout_counts[target] += len(indices)
@@ -177,41 +165,41 @@ class _Rows:
             if route.server is None and not route.is_late:
                 _name_agent(copy, target)
             late = self._late_agent(copy, target, route) if route.is_late else None
-            if ROLLOUT in copy or self.recipe.num_repeats_add_seed:
+            if ROLLOUT in copy or self.settings.num_repeats_add_seed:
                 for index in indices:
-                    yield index, dump(self._numbered(copy, index, late)) + b"\n"
+                    yield index, dump(self._number(copy, index, late)) + b"\n"
                 continue
             start = dump(copy)[:-1]
             end = b"," + dump({AGENT: late})[1:] if late else b"}"
             for index in indices:
                 yield index, b'%b,"%b":%d%b\n' % (start, ROLLOUT.encode(), index, end)
 
-    def is_wanted(self, task: int) -> bool:
-        """Tell whether a task is in the shard that is asked for."""
-        shard = self.recipe.shard
+    def is_in_shard(self, task: int) -> bool:
+        """Tell whether a task belongs to the shard to collect."""
+        shard = self.settings.shard
         return shard is None or task % shard[1] == shard[0] - 1
 
     def _repeats_of(self, target: str, route: Route) -> int:
         """Return how often a row is repeated on a server, and remember it."""
-        given = self.recipe.num_repeats
-        # who is called is not known here, if only the head server's config says so
+        num_repeats = self.settings.num_repeats
+        # the agent is not known here if only the head server's config names it
         called = None if route.server or route.is_late else target
         names = list(dict.fromkeys(name for name in (called, route.key) if name is not None))
-        if isinstance(given, int):
-            repeats = given
+        if isinstance(num_repeats, int):
+            repeats = num_repeats
         else:
-            found = next((name for name in names if name in given), DEFAULT)
-            if found not in given:
+            key = next((name for name in names if name in num_repeats), DEFAULT)
+            if key not in num_repeats:
                 raise UnusableRowError(
                     f"num_repeats has no number for {' or '.join(names)}",
                     f"add {' or '.join(names)} or {DEFAULT} to it",
                 )
-            repeats = given[found]
+            repeats = num_repeats[key]
         self.repeats[" → ".join(reversed(names))] = repeats
         return repeats
 
     def _late_agent(self, row: Row, target: str, route: Route) -> Row | None:
-        """Return the agent reference that is stamped behind everything else, if one is missing."""
+        """Return the agent reference to add as the last field, if the row has none."""
         if (row.get(AGENT) or {}).get("name") is not None:
             return None
         name = self.router.agents.behind(target) if route.server else target
@@ -220,17 +208,10 @@ class _Rows:
             return None
         return {"name": name} if name else None
 
-    def _numbered(self, row: Row, index: int, late: Row | None) -> Row:
+    def _number(self, row: Row, index: int, late: Row | None) -> Row:
         row[ROLLOUT] = index
         self.params.set_seed(row, index)
         return row | {AGENT: late} if late else row
-
-
-def _routing(recipe: Recipe) -> Routing:
-    if recipe.agent_name is None:
-        return recipe.routing
-    routing = recipe.routing
-    return replace(routing, agent_map={**routing.agent_map, DEFAULT: recipe.agent_name})
 
 
 def _name_agent(row: Row, target: str) -> None:
@@ -238,15 +219,15 @@ def _name_agent(row: Row, target: str) -> None:
         row[AGENT] = {"name": target}
 
 
-def _written(rows: _Rows) -> Iterator[Line]:
-    """Return the lines of all rows; from the first problem on only look for more of them."""
+def _lines_to_run(rows: _Rows) -> Iterator[Line]:
+    """Yield the lines of all rows; after the first problem, only look for more problems."""
     for number, text in rows.lines():
         if not text:
             continue
         try:
-            row, route = rows.prepared(number, text)
-            if not rows.problems and rows.is_wanted(row[TASK]):
-                yield from rows.repeated(row, route)
+            row, route = rows.prepare(number, text)
+            if not rows.problems and rows.is_in_shard(row[TASK]):
+                yield from rows.repeat(row, route)
         except UnusableRowError as problem:
             rows.problems.add(number, str(problem), problem.hint)
         except ValueError as error:
@@ -259,21 +240,21 @@ def _written(rows: _Rows) -> Iterator[Line]:
         )
 
 
-def _parsed(line: bytes) -> Row:
+def _parse_row(line: bytes) -> Row:
     try:
         return parse_object(line)
     except ValueError as error:
         raise UnusableRowError(str(error)) from error
 
 
-def unused_names(recipe: Recipe, found: Materialized) -> dict[str, list[str]]:
-    """Return, by setting, the names that no row has or asks for: perhaps misspelt."""
-    routing = _routing(recipe)
-    repeats = {} if isinstance(recipe.num_repeats, int) else recipe.num_repeats
-    known = found.keys | {DEFAULT}
+def unused_names(settings: RowSettings, materialized: Materialized) -> dict[str, list[str]]:
+    """Return, by setting, the names that match no row: perhaps they are misspelt."""
+    num_repeats = settings.num_repeats
+    repeats = set() if isinstance(num_repeats, int) else set(num_repeats)
+    known = materialized.keys | {DEFAULT}
     unused = {
-        "num_repeats": set(repeats) - known - set(found.rollout_counts),
-        "agent_map": set(routing.agent_map) - known,
-        "fan_out": set(routing.fan_out) - known,
+        "num_repeats": repeats - known - set(materialized.rollout_counts),
+        "agent_map": set(settings.agent_map) - known,
+        "fan_out": set(settings.fan_out) - known,
     }
     return {setting: sorted(names) for setting, names in unused.items() if names}

@@ -1,4 +1,4 @@
-"""As many open connections as this process may have."""
+"""Raise the limit of open files for the connections of a collection."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable
 SPARE_DESCRIPTORS = 128
 
 
-def affordable(parallel: int, say: Callable[[str], None]) -> int:
-    """Allow this process as many connections as are wanted, or say how many it gets."""
+def allow_connections(parallel: int, say: Callable[[str], None]) -> int:
+    """Return how many connections this process may open, up to `parallel`; say so if fewer."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = parallel + SPARE_DESCRIPTORS
     if soft != resource.RLIM_INFINITY and soft < wanted:

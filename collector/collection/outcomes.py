@@ -1,4 +1,4 @@
-"""What became of an attempt: an answer to keep, a failure, or nothing to write."""
+"""The outcome of an attempt: an answer to keep, a failure, or nothing to write."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from collector.collection.failure_kinds import (
     REQUEST_FAILED,
     RUN_ERROR,
     TIMEOUT,
-    is_named,
+    is_failure_kind,
     kind_of_status,
 )
-from collector.collection.requests import ATTEMPT, Request, stamped
+from collector.collection.requests import ATTEMPT, Request, stamp_line
 from collector.gym_client import ClientError, GarbledError, Reply, TooLargeError, TooSlowError
 from collector.jsonl import dump, parse_object
 from collector.secrets import Redactor
@@ -33,13 +33,13 @@ BODY = "_ng_failure_response_body"
 MESSAGE_CHARACTERS = 4000
 BODY_CHARACTERS = 2000
 READ_CHARACTERS = 16_000
-# the row itself is at fault: sending it again cannot help
+# the row itself is wrong: sending it again cannot help
 TERMINAL_STATUS = (400, 413, 422)
 PASSING_STATUS = (408, 429)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RolloutAnswer:
     """A completed rollout."""
 
     request: Request
@@ -71,40 +71,40 @@ class Unkept:
     request: Request
 
 
-Outcome = Answer | Failure | Unkept
+Outcome = RolloutAnswer | Failure | Unkept
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges what became of requests; nothing that it writes holds a known secret."""
+    """Turns replies and errors into outcomes, with every known secret redacted."""
 
     redactor: Redactor
 
     def of_reply(self, request: Request, reply: Reply, *, seconds: float) -> Outcome:
-        """Judge what a server answered, after so many seconds."""
+        """Return the outcome of a reply that took so many seconds."""
         problem = _Problem(request, seconds=seconds, reply=reply)
         if reply.status != httpx.codes.OK:
             return self._failure(problem, kind_of_status(reply.status), f"HTTP {reply.status}")
         try:
-            return self._accepted(request, reply.body)
+            return self._accept(request, reply.body)
         except ValueError as error:
             return self._failure(problem, RUN_ERROR, str(error))
         except RecursionError:
             return self._failure(problem, RUN_ERROR, "the answer is nested too deeply")
 
     def of_error(self, request: Request, error: ClientError, *, seconds: float) -> Failure:
-        """Judge a request without an answer, after so many seconds."""
+        """Return the failure of a request that got no reply within so many seconds."""
         problem = _Problem(request, seconds=seconds)
         if isinstance(error, TooSlowError):
             return self._failure(problem, TIMEOUT, str(error))
         if isinstance(error, GarbledError):
-            # its text quotes the answer
+            # the error's text quotes the answer
             is_large = isinstance(error, TooLargeError)
             text = str(error) if is_large else "the answer is not HTTP"
             return self._failure(problem, REQUEST_FAILED, text)
         return self._failure(problem, PEER_DROP, str(error))
 
-    def _accepted(self, request: Request, body: bytes) -> Outcome:
+    def _accept(self, request: Request, body: bytes) -> Outcome:
         row = parse_object(body)
         if request.is_episode:
             row = episode_record(row)
@@ -113,12 +113,14 @@ class Judge:
             return Unkept(request)
         if row.get(FAILURE_CLASS) is not None:
             return self._agent_failure(request, row, body)
-        return Answer(request, row, self.redactor.line(stamped(body, row, request.stamps)))
+        return RolloutAnswer(
+            request, row, self.redactor.line(stamp_line(body, row, request.stamps))
+        )
 
     def _failure(self, problem: _Problem, kind: str, reason: str) -> Failure:
         request, status = problem.request, problem.status
         is_terminal = status in TERMINAL_STATUS
-        message = self._safe(problem.named(reason))[:MESSAGE_CHARACTERS]
+        message = self._safe(problem.describe(reason))[:MESSAGE_CHARACTERS]
         row = {
             **request.stamps,
             ATTEMPT: request.attempt,
@@ -141,16 +143,16 @@ class Judge:
         )
 
     def _agent_failure(self, request: Request, row: Row, text: bytes) -> Failure:
-        """Keep the agent's own class and text; resuming tries again, as NeMo Gym does."""
-        given = row[FAILURE_CLASS]
-        named = {} if isinstance(given, str) and given else {FAILURE_CLASS: RUN_ERROR}
-        stamps = {**request.stamps, ATTEMPT: request.attempt, **named}
-        kind = given if is_named(given) else RUN_ERROR
+        """Return the failure that an agent reports, in its words; a resume retries it."""
+        name = row[FAILURE_CLASS]
+        replacement = {} if isinstance(name, str) and name else {FAILURE_CLASS: RUN_ERROR}
+        stamps = {**request.stamps, ATTEMPT: request.attempt, **replacement}
+        kind = name if is_failure_kind(name) else RUN_ERROR
         return Failure(
             request,
             kind,
-            self._safe(_Problem(request).named(f"the agent reports {str(given)[:200]}")),
-            self.redactor.line(stamped(text, row, stamps)),
+            self._safe(_Problem(request).describe(f"the agent reports {str(name)[:200]}")),
+            self.redactor.line(stamp_line(text, row, stamps)),
             is_terminal=bool(row.get(FAILURE_TERMINAL)),
             is_worth_retrying=False,
         )
@@ -161,7 +163,7 @@ class Judge:
 
 @dataclass(frozen=True)
 class _Problem:
-    """A request that went wrong, and what there is to say of it."""
+    """A failed request, with its reply if there was one."""
 
     request: Request
     seconds: float = 0.0
@@ -169,12 +171,12 @@ class _Problem:
 
     @property
     def status(self) -> int | None:
-        """Return the HTTP status, if it tells that something is wrong."""
+        """Return the HTTP status, if it is not 200."""
         is_wrong = self.reply is not None and self.reply.status != httpx.codes.OK
         return self.reply.status if self.reply and is_wrong else None
 
-    def named(self, reason: str) -> str:
-        """Say which request it was, and how large: never what it or its answer contains."""
+    def describe(self, reason: str) -> str:
+        """Return the reason with the request's key and sizes, and nothing of its content."""
         request = self.request
         task, rollout = request.key
         sizes = f"request {len(request.body):,} bytes"
@@ -186,7 +188,7 @@ class _Problem:
         )
 
     def text(self) -> str:
-        """Return a server's words: a JSON string, an object with `detail`, or anything."""
+        """Return the error text of the reply: a JSON string, an object's `detail`, or the body."""
         text = (
             self.reply.body[: 4 * READ_CHARACTERS].decode("utf-8", "replace") if self.reply else ""
         )

@@ -1,4 +1,4 @@
-"""Get a run ready: lock it, repair it, decide what is to be run. Nothing is sent yet."""
+"""Prepare a run without sending a request: lock it, repair it, decide what to run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from collector.collection import record as records
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
-from collector.collection.materialize import Materialized, Recipe, materialize, unused_names
+from collector.collection.materialize import Materialized, materialize, unused_names
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
 from collector.collection.settings import CollectSettings
-from collector.collection.state import Reading, State, read_inputs, read_state
+from collector.collection.state import ResumeRules, RunState, read_inputs, read_state
 from collector.errors import FileError, UsageError
 from collector.terminal import counted_noun
 
@@ -36,7 +36,7 @@ SHOWN_AGENTS = 20
 
 
 @dataclass(frozen=True)
-class Files:
+class RunFiles:
     """The artifacts of a collection."""
 
     rollouts: Path
@@ -62,34 +62,34 @@ class Files:
         return beside(self.rollouts, AGGREGATE_SUFFIX)
 
     def all(self) -> list[Path]:
-        """Return everything that a collection may write."""
+        """Return all files that a collection may write."""
         return [
             *(self.rollouts, self.inputs, self.failures, self.record, self.aggregate),
             *self.torn(),
         ]
 
     def torn(self) -> list[Path]:
-        """Return where unfinished lines were set aside."""
+        """Return the files of unfinished lines."""
         return [path.with_name(path.name + ".torn") for path in (self.rollouts, self.failures)]
 
 
 @dataclass
-class Prepared:
-    """A run that is locked, repaired and understood, and whose files are still drafts."""
+class PreparedRun:
+    """A run that is locked, repaired and checked, and whose new files are still drafts."""
 
-    files: Files
+    files: RunFiles
     journal: Journal
     drafts: Drafts
     record: Record
     rollout_counts: Counter[str]
-    """Rollouts to run in all, per agent."""
-    state: State = field(default_factory=State)
+    """All rollouts of the run, per agent."""
+    state: RunState = field(default_factory=RunState)
     is_fresh: bool = True
 
     def publish(self) -> None:
-        """Put the materialized inputs and the record in their places; from here on it is a run."""
+        """Publish the materialized inputs and the record: the run has begun."""
         if self.is_fresh:
-            # rollouts and failures first: once they are gone, resuming starts anew in any case
+            # rollouts and failures first: once they are gone, a resume starts over in any case
             self.journal.empty()
             for path in (self.files.failures, self.files.aggregate, *self.files.torn()):
                 path.unlink(missing_ok=True)
@@ -99,9 +99,11 @@ class Prepared:
 
 
 @contextlib.contextmanager
-def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Iterator[Prepared]:
-    """Give a run that is ready to be collected, and leave no trace if it never gets there."""
-    files = Files(settings.output_jsonl_fpath.absolute())
+def prepared_run(
+    settings: CollectSettings, *, say: Listener, step: Listener
+) -> Iterator[PreparedRun]:
+    """Yield a run that is ready to be collected; leave no files behind if preparing fails."""
+    files = RunFiles(settings.output_jsonl_fpath.absolute())
     _refuse_contradictions(settings, files)
     if OLD_LIMIT in settings.responses_create_params:
         say(f"{OLD_LIMIT} is sent as {LIMIT}, as the Responses API calls it")
@@ -119,7 +121,7 @@ def prepared(settings: CollectSettings, *, say: Listener, step: Listener) -> Ite
         journal.close()
 
 
-def _refuse_contradictions(settings: CollectSettings, files: Files) -> None:
+def _refuse_contradictions(settings: CollectSettings, files: RunFiles) -> None:
     if settings.resume_from_cache and settings.overwrite:
         raise UsageError("--resume or --overwrite, not both")
     given = os.path.realpath(settings.input_jsonl_fpath)
@@ -130,50 +132,50 @@ def _refuse_contradictions(settings: CollectSettings, files: Files) -> None:
 @dataclass(frozen=True)
 class _Preparation:
     settings: CollectSettings
-    files: Files
+    files: RunFiles
     journal: Journal
     drafts: Drafts
 
-    def run(self, say: Listener, step: Listener) -> Prepared:
+    def run(self, say: Listener, step: Listener) -> PreparedRun:
         has_results = not self.journal.is_empty() or self.files.failures.exists()
-        is_there = has_results or self.files.inputs.exists()
+        has_run = has_results or self.files.inputs.exists()
         is_resumed = self.settings.resume_from_cache
-        if not is_there or self.settings.overwrite or (is_resumed and not has_results):
-            return self._fresh(say)
+        if not has_run or self.settings.overwrite or (is_resumed and not has_results):
+            return self._start(say)
         if is_resumed:
-            return self._resumed(say, step)
+            return self._resume(say, step)
         raise UsageError(
-            f"{self.files.rollouts} has been collected already, in whole or in part\n"
-            "  what to do: go on with --resume, start anew with --overwrite,"
+            f"{self.files.rollouts} has already been collected, at least in part\n"
+            "  what to do: continue with --resume, start over with --overwrite,"
             " or give another output_jsonl_fpath"
         )
 
-    def _fresh(self, say: Listener) -> Prepared:
-        found = self._materialized(say)
-        return Prepared(
+    def _start(self, say: Listener) -> PreparedRun:
+        materialized = self._draft_inputs(say)
+        return PreparedRun(
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,
-            record=records.new_record(self.settings, found),
-            rollout_counts=found.rollout_counts,
+            record=records.new_record(self.settings, materialized),
+            rollout_counts=materialized.rollout_counts,
         )
 
-    def _resumed(self, say: Listener, step: Listener) -> Prepared:
+    def _resume(self, say: Listener, step: Listener) -> PreparedRun:
         files, settings = self.files, self.settings
         old = records.load_record(files.record)
-        if old and (found := records.differences(old, settings)):
-            raise self._mismatch(found)
-        record = self._topped_up(old, say) if old else self._recognized(say)
+        if old and (changes := records.differences(old, settings)):
+            raise self._mismatch(changes)
+        record = self._top_up(old, say) if old else self._recognize(say)
         records.count_as(record, settings)
         self._repair(say)
         expected = read_inputs(self.drafts.current(files.inputs), step)
         if expected.sha256 != record.materialized.sha256:
             raise self._mismatch([f"{files.inputs} was changed since"])
-        reading = Reading(
+        reading = ResumeRules(
             retry_timeouts=settings.retry_terminal_timeouts,
             longest_first=settings.dispatch_longest_first,
         )
-        return Prepared(
+        return PreparedRun(
             files=files,
             journal=self.journal,
             drafts=self.drafts,
@@ -183,58 +185,56 @@ class _Preparation:
             is_fresh=False,
         )
 
-    def _materialized(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
-        recipe = self._recipe(keeps_own_agents=keeps_own_agents)
+    def _draft_inputs(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
+        """Draft the materialized inputs, and warn about settings that the rows do not fit."""
         with self.drafts.open(self.files.inputs) as file:
-            found = self._materialize(recipe, file)
-        if not found.rollout_count:
+            materialized = self._materialize(file, keeps_own_agents=keeps_own_agents)
+        if not materialized.rollout_count:
             raise FileError(f"{self.settings.input_jsonl_fpath} has no rows to run")
-        for warning in _warnings(recipe, found):
+        for warning in _warnings(self.settings, materialized):
             say(warning)
-        return found
+        return materialized
 
-    def _recipe(self, *, keeps_own_agents: bool) -> Recipe:
+    def _materialize(self, out: BinaryIO, *, keeps_own_agents: bool) -> Materialized:
         path = self.settings.prompt_config
-        prompt = load_prompt(path) if path else None
-        return self.settings.recipe(prompt, keeps_own_agents=keeps_own_agents)
-
-    def _materialize(self, recipe: Recipe, out: BinaryIO) -> Materialized:
         return materialize(
             self.settings.input_jsonl_fpath,
-            recipe,
+            self.settings,
             out,
+            prompt=load_prompt(path) if path else None,
             agents=AgentFinder(self.settings),
+            keeps_own_agents=keeps_own_agents,
             scratch=self.files.rollouts.parent,
         )
 
-    def _topped_up(self, old: Record, say: Listener) -> Record:
-        """Return the record to go on with; materialize again if there is more to run."""
-        new = records.recorded(self.settings)
-        is_same = (old.settings.limit, old.settings.num_repeats) == (new.limit, new.num_repeats)
+    def _top_up(self, old: Record, say: Listener) -> Record:
+        """Return the record to continue with; materialize again if there is more to run."""
+        before, settings = old.settings, self.settings
+        is_same = (before.limit, before.num_repeats) == (settings.limit, settings.num_repeats)
         if is_same and self.files.inputs.exists():
             return old
-        keeps = old.settings.keeps_own_agents
-        found = self._materialized(say, keeps_own_agents=keeps)
-        record = records.new_record(self.settings, found, keeps_own_agents=keeps)
+        keeps = before.keeps_own_agents
+        materialized = self._draft_inputs(say, keeps_own_agents=keeps)
+        record = records.new_record(settings, materialized, keeps_own_agents=keeps)
         record.sessions = old.sessions
-        problems = records.fewer_repeats(old, found)
-        if problems := problems or records.cannot_grow(old, self.settings, found):
+        problems = records.fewer_repeats(old, materialized)
+        if problems := problems or records.cannot_grow(old, settings, materialized):
             raise self._mismatch(problems)
         return record
 
-    def _recognized(self, say: Listener) -> Record:
+    def _recognize(self, say: Listener) -> Record:
         """Describe a run of NeMo Gym's collector, which has no record, by its rows."""
         inputs = self.files.inputs
         if not inputs.exists():
-            return records.new_record(self.settings, self._materialized(say))
+            return records.new_record(self.settings, self._draft_inputs(say))
         begun = fingerprint_of(inputs)
         # until NeMo Gym 0.5, rows with an agent of their own kept it
         for keeps in (False, True) if self.settings.agent_name else (False,):
             rows = Fingerprint()
-            found = self._materialize(self._recipe(keeps_own_agents=keeps), cast("BinaryIO", rows))
+            materialized = self._materialize(cast("BinaryIO", rows), keeps_own_agents=keeps)
             if rows.value == begun:
-                found.sha256 = records.sha256_of(inputs)
-                return records.new_record(self.settings, found, keeps_own_agents=keeps)
+                materialized.sha256 = records.sha256_of(inputs)
+                return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
         raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
 
     def _repair(self, say: Listener) -> None:
@@ -246,30 +246,30 @@ class _Preparation:
                 say(message)
             failures.close()
 
-    def _mismatch(self, found: list[str]) -> UsageError:
+    def _mismatch(self, changes: list[str]) -> UsageError:
         return UsageError(
             f"{self.files.rollouts} cannot be resumed: it was collected differently\n  "
-            + "\n  ".join(found)
-            + "\n  what to do: resume with what it was collected with, start anew with"
+            + "\n  ".join(changes)
+            + "\n  what to do: resume with the same settings, start over with"
             " --overwrite, or give another output_jsonl_fpath"
         )
 
 
-def _warnings(recipe: Recipe, found: Materialized) -> Iterator[str]:
-    """Say what is sent otherwise than the rows say, and which names are of no row."""
-    if found.overridden:
+def _warnings(settings: CollectSettings, materialized: Materialized) -> Iterator[str]:
+    """Yield a warning for each agent or parameter that replaces the rows' own, and unused names."""
+    if materialized.overridden:
         moved = [
             f"{own} → {agent} ({counted_noun(count, 'row')})"
-            for (own, agent), count in sorted(found.overridden.items())
+            for (own, agent), count in sorted(materialized.overridden.items())
         ]
         more = f" and {len(moved) - SHOWN_AGENTS} more" if len(moved) > SHOWN_AGENTS else ""
-        setting = "agent_map" if recipe.routing.agent_map else "agent_name"
+        setting = "agent_map" if settings.agent_map else "agent_name"
         yield (
             f"warning: {setting} overrides the agent_ref of rows: "
             f"{', '.join(moved[:SHOWN_AGENTS])}{more}"
         )
-    if found.renamed_count:
-        rows = counted_noun(found.renamed_count, "row")
+    if materialized.renamed_count:
+        rows = counted_noun(materialized.renamed_count, "row")
         yield f"{OLD_LIMIT} of {rows} is sent as {LIMIT}, as the Responses API calls it"
-    for setting, names in unused_names(recipe, found).items():
+    for setting, names in unused_names(settings, materialized).items():
         yield f"warning: {setting} has names that no row has: {', '.join(names)}"

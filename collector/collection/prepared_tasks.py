@@ -1,4 +1,4 @@
-"""The task file that datasets of configs are gathered in, and which configs those were."""
+"""The task file of the datasets of configs, and the record of where its tasks come from."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ ORIGIN_SUFFIX = "_origin.json"
 
 @dataclass(frozen=True)
 class PreparedTasks:
-    """A task file, and what it is made of: the split and the datasets of each agent."""
+    """A task file and its origin: the split and the datasets of each agent."""
 
     path: Path
     origin: Origin
 
     @property
     def origin_path(self) -> Path:
-        """Return the file that tells which configs the tasks are of."""
+        """Return the path of the file that records the origin."""
         return self.path.with_name(stem(self.path) + ORIGIN_SUFFIX)
 
     def prepare(
         self, write: Callable[[], object], *, reuse: bool, say: Callable[[str], None]
     ) -> None:
-        """Write the tasks, or take those that are there if they are of the same configs."""
+        """Write the tasks, or reuse the file; raise UsageError if its origin differs."""
         if reuse and self.path.exists():
             self._check_origin()
             say(f"using the tasks of {self.path} as they are")
             return
         if reuse:
-            say(f"{self.path} is not there yet, and is prepared now")
+            say(f"{self.path} does not exist yet, and is written now")
         write()
         with drafting() as drafts:
             with drafts.open(self.origin_path) as file:
@@ -53,11 +53,15 @@ class PreparedTasks:
             raise FileError(f"cannot read {self.origin_path}: {error.strerror}") from error
         if known == _text(self.origin):
             return
-        reason = "are of other configs or another split" if known else "do not say whose they are"
+        reason = (
+            "come from other configs or another split"
+            if known
+            else "have no record of their origin"
+        )
         raise UsageError(
             f"the tasks of {self.path} {reason}, and cannot be used as they are\n"
             "  what to do: leave out --reuse-existing-data-preparation, so that they are written"
-            " anew, or collect from that file with --input"
+            " again, or collect from that file with --input"
         )
 
 

@@ -1,4 +1,4 @@
-"""Lines of a file that cannot be used: all of them, by what is wrong."""
+"""Unusable lines of a file, all of them, grouped by reason."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ SHOWN_REASONS = 20
 
 
 class LineProblems:
-    """What is wrong with a file, by reason, with every line it is wrong in."""
+    """The unusable lines of a file, grouped by reason."""
 
     def __init__(self, path: Path) -> None:
-        """Start without a problem."""
+        """Start without problems."""
         self.path = path
         self._numbers: dict[str, list[int]] = {}
         self._hints: dict[str, None] = {}
 
     def __bool__(self) -> bool:
-        """Tell whether there is any."""
+        """Tell whether there is a problem."""
         return bool(self._numbers)
 
     def add(self, number: int, reason: str, hint: str = "") -> None:
-        """Note a line."""
+        """Note an unusable line, with the reason and what to do."""
         self._numbers.setdefault(reason, []).append(number)
         if hint:
             self._hints[hint] = None
 
     def raise_any(self) -> None:
-        """Name every line, if there is one."""
+        """Raise LinesError with every line, if there is a problem."""
         if not self:
             return
-        numbers = sorted({number for found in self._numbers.values() for number in found})
+        numbers = sorted({number for lines in self._numbers.values() for number in lines})
         noun = "line" if len(numbers) == 1 else "lines"
         reasons = [
-            f"{reason} (line {listed(found)})" for reason, found in list(self._numbers.items())
+            f"{reason} (line {number_list(lines)})" for reason, lines in self._numbers.items()
         ]
         if len(reasons) > SHOWN_REASONS:
             rest = f"… and {len(reasons) - SHOWN_REASONS} more reasons; all lines: "
-            reasons = [*reasons[:SHOWN_REASONS], rest + listed(numbers)]
+            reasons = [*reasons[:SHOWN_REASONS], rest + number_list(numbers)]
         hints = [f"what to do: {hint}" for hint in self._hints]
         message = f"{len(numbers)} {noun} of {self.path} cannot be used"
         raise LinesError(
@@ -50,12 +50,12 @@ class LineProblems:
         )
 
 
-def listed(numbers: Iterable[int]) -> str:
-    """Name every number: one by one while they are few, then as ranges."""
-    given = list(numbers)
-    if len(given) <= SINGLY:
-        return ", ".join(map(str, given))
-    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in _ranges(given)]
+def number_list(numbers: Iterable[int]) -> str:
+    """Return the numbers as text: one by one if they are few, else as ranges."""
+    items = list(numbers)
+    if len(items) <= SINGLY:
+        return ", ".join(map(str, items))
+    ranges = [f"{first}-{last}" if last > first else str(first) for first, last in _ranges(items)]
     more = f", … and {len(ranges) - SHOWN_RANGES} more" if len(ranges) > SHOWN_RANGES else ""
     return ", ".join(ranges[:SHOWN_RANGES]) + more
 

@@ -15,14 +15,14 @@ from collector.validation import checked
 Row = dict[str, Any]
 
 
-def _is_template(text: str) -> str:
+def _valid_template(text: str) -> str:
     for _, name, _, _ in string.Formatter().parse(text):
         if name is not None and (not name or name[0].isdigit()):
-            raise ValueError(f"{{{name}}} names no field of the row")
+            raise ValueError(f"{{{name}}} does not name a field of the row")
     return text
 
 
-Template = Annotated[str, AfterValidator(_is_template)]
+Template = Annotated[str, AfterValidator(_valid_template)]
 
 
 class Prompt(BaseModel):
@@ -35,10 +35,10 @@ class Prompt(BaseModel):
 
     def messages(self, row: Row) -> list[Row]:
         """Fill the templates; raise ValueError with what is missing."""
-        filled = [("system", self.system), ("user", self.user)]
+        templates = [("system", self.system), ("user", self.user)]
         return [
-            {"role": role, "content": _filled(template, row)}
-            for role, template in filled
+            {"role": role, "content": _fill(template, row)}
+            for role, template in templates
             if template is not None
         ]
 
@@ -59,7 +59,7 @@ def load_prompt(path: Path) -> Prompt:
         raise UsageError(f"prompt_config {path}: {error}") from error
 
 
-def _filled(template: str, row: Row) -> str:
+def _fill(template: str, row: Row) -> str:
     try:
         return template.format_map(row)
     except KeyError as error:

@@ -1,4 +1,4 @@
-"""The record of a run, `<stem>_run.json`: what it was collected from, and how it went."""
+"""The record of a run, `<stem>_run.json`: its input, settings, versions and sessions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from collector import __version__
 from collector.atomic_files import Drafts
 from collector.collection.materialize import Materialized
-from collector.collection.problems import listed
-from collector.collection.routing import DEFAULT
-from collector.collection.settings import CollectSettings
+from collector.collection.problems import number_list
+from collector.collection.settings import MAY_CHANGE, CollectSettings, Counting, RowSettings
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
-FIXED = (
-    *("agent_name", "agent_map", "fan_out"),
-    *("environment_routing_mode", "environment_server_name", "environment_server_routes"),
-    *("num_repeats_add_seed", "responses_create_params", "shard"),
+FIXED = tuple(
+    name for name, field in RowSettings.model_fields.items() if MAY_CHANGE not in field.metadata
 )
 
 
@@ -34,32 +31,20 @@ class _Part(BaseModel):
 
 
 class FileRecord(_Part):
-    """A file that went into the run."""
+    """A file that the run was made from."""
 
     path: str
     sha256: str
 
 
-class RecordedSettings(_Part):
-    """The settings that decide what is run, and what counts in the end."""
+class RecordedSettings(Counting, RowSettings):
+    """The settings that decide which rollouts are run, and which count in the end."""
 
-    agent_name: str | None
-    agent_map: dict[str, str] = {}
-    fan_out: dict[str, list[str]] = {}
-    environment_routing_mode: str = "agent"
-    environment_server_name: str | None = None
-    environment_server_routes: dict[str, str] = {}
+    model_config = ConfigDict(extra="ignore")
+
     keeps_own_agents: bool = True
-    """Whether agent_name is only for rows without an agent: so it was in runs that say nothing."""
-    limit: int | None
-    num_repeats: int | dict[str, int]
-    num_repeats_add_seed: bool
-    interleave_repeats: bool = False
-    responses_create_params: dict[str, Any]
-    prompt_config: FileRecord | None
-    shard: tuple[int, int] | None = None
-    count_failure_classes_as_zero: list[str] = []
-    count_missing_rollouts_as_zero: bool = False
+    """Whether agent_name is only for rows without an agent; old records do not say, and it was."""
+    prompt_config: FileRecord | None = None
 
 
 class MaterializedRecord(_Part):
@@ -103,7 +88,7 @@ class Record(_Part):
 
 
 def new_record(
-    settings: CollectSettings, found: Materialized, *, keeps_own_agents: bool = False
+    settings: CollectSettings, materialized: Materialized, *, keeps_own_agents: bool = False
 ) -> Record:
     """Describe a run that is about to begin."""
     return Record(
@@ -112,42 +97,25 @@ def new_record(
             "python": platform.python_version(),
             **{package: version(package) for package in PACKAGES},
         },
-        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=found.input_sha256),
-        settings=recorded(settings, keeps_own_agents=keeps_own_agents),
+        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256),
+        settings=RecordedSettings.model_validate(
+            {
+                **dict(settings),
+                "keeps_own_agents": keeps_own_agents,
+                "prompt_config": _prompt_record(settings),
+            }
+        ),
         materialized=MaterializedRecord(
-            sha256=found.sha256,
-            task_count=found.task_count,
-            rollout_count=found.rollout_count,
-            repeats=found.repeats,
+            sha256=materialized.sha256,
+            task_count=materialized.task_count,
+            rollout_count=materialized.rollout_count,
+            repeats=materialized.repeats,
         ),
     )
 
 
-def recorded(settings: CollectSettings, *, keeps_own_agents: bool = False) -> RecordedSettings:
-    """Return the settings that decide what is run, and what counts in the end."""
-    prompt = settings.prompt_config
-    return RecordedSettings(
-        agent_name=settings.agent_name,
-        agent_map=settings.agent_map,
-        fan_out=settings.fan_out,
-        environment_routing_mode=settings.environment_routing_mode,
-        environment_server_name=settings.environment_server_name,
-        environment_server_routes=settings.environment_server_routes,
-        keeps_own_agents=keeps_own_agents,
-        interleave_repeats=settings.interleave_repeats,
-        count_failure_classes_as_zero=list(settings.count_failure_classes_as_zero),
-        count_missing_rollouts_as_zero=settings.count_missing_rollouts_as_zero,
-        limit=settings.limit or None,
-        num_repeats=1 if settings.num_repeats is None else settings.num_repeats,
-        num_repeats_add_seed=settings.num_repeats_add_seed,
-        responses_create_params=settings.responses_create_params,
-        shard=settings.shard,
-        prompt_config=FileRecord(path=_text(prompt), sha256=sha256_of(prompt)) if prompt else None,
-    )
-
-
 def load_record(path: Path) -> Record | None:
-    """Read a record; without one there is nothing to compare with."""
+    """Return the record at a path, or None without a file; raise FileError if it is not one."""
     try:
         return Record.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -164,64 +132,70 @@ def load_record(path: Path) -> Record | None:
 
 
 def save_record(path: Path, record: Record, drafts: Drafts) -> None:
-    """Draft the record."""
+    """Write the record as a draft."""
     with drafts.open(path) as file:
         file.write(record.model_dump_json(indent=2).encode() + b"\n")
 
 
 def differences(old: Record, settings: CollectSettings) -> list[str]:
-    """Say what no longer matches the run; more repeats or a higher limit only add to it."""
-    new = recorded(settings)
-    same = ("agent_name", "agent_map") if _agent_map(old.settings) == _agent_map(new) else ()
-    found = [
-        f"{name}: it was {_shown(getattr(old.settings, name))}, now {_shown(getattr(new, name))}"
+    """Return a line for each setting that no longer fits the run; more rows or repeats do fit."""
+    before = old.settings
+    is_same_map = before.agents_by_name == settings.agents_by_name
+    changed = [
+        name
         for name in FIXED
-        if name not in same and getattr(old.settings, name) != getattr(new, name)
+        if getattr(before, name) != getattr(settings, name)
+        and not (is_same_map and name in ("agent_name", "agent_map"))
     ]
-    if _content(old.settings.prompt_config) != _content(new.prompt_config):
-        found.append(
-            f"prompt_config: it was {_named(old.settings.prompt_config)},"
-            f" now {_named(new.prompt_config)}"
+    lines = [
+        f"{name}: it was {_setting_text(getattr(before, name))},"
+        f" now {_setting_text(getattr(settings, name))}"
+        for name in changed
+    ]
+    prompt = _prompt_record(settings)
+    if _content(before.prompt_config) != _content(prompt):
+        lines.append(
+            f"prompt_config: it was {_file_text(before.prompt_config)}, now {_file_text(prompt)}"
         )
     if old.input.sha256 != sha256_of(settings.input_jsonl_fpath):
-        found.append(
+        lines.append(
             f"input_jsonl_fpath: {settings.input_jsonl_fpath} has other content than"
             f" {old.input.path} had"
         )
-    if new.limit and (old.settings.limit is None or new.limit < old.settings.limit):
-        before = old.settings.limit or "not limited"
-        found.append(f"limit: it was {before}, and can only grow, not be {new.limit}")
-    return found
+    if settings.limit and (before.limit is None or settings.limit < before.limit):
+        limit = before.limit or "not limited"
+        lines.append(f"limit: it was {limit}, and can only grow, not be {settings.limit}")
+    return lines
 
 
-def fewer_repeats(old: Record, found: Materialized) -> list[str]:
-    """Say which agents would get fewer repeats than the run has."""
+def fewer_repeats(old: Record, materialized: Materialized) -> list[str]:
+    """Return a line for each agent that would get fewer repeats than the run has."""
     return [
         f"num_repeats: it was {repeats} for {agent}, and can only grow,"
-        f" not be {found.repeats.get(agent, 0)}"
+        f" not be {materialized.repeats.get(agent, 0)}"
         for agent, repeats in old.materialized.repeats.items()
-        if found.repeats.get(agent, 0) < repeats
+        if materialized.repeats.get(agent, 0) < repeats
     ]
 
 
-def cannot_grow(old: Record, settings: CollectSettings, found: Materialized) -> list[str]:
-    """Say why more repeats would give rollouts that are there to other rows or agents."""
-    if found.repeats == old.materialized.repeats:
+def cannot_grow(old: Record, settings: CollectSettings, materialized: Materialized) -> list[str]:
+    """Return why more repeats would assign existing rollouts to other rows or agents."""
+    if materialized.repeats == old.materialized.repeats:
         return []
     if settings.fan_out:
         return ["num_repeats: it cannot grow, because with fan_out the agents share the indices"]
-    if found.mixed_lines:
+    if materialized.mixed_lines:
         return [
             "num_repeats: it cannot grow, because different rows share a task index of their"
-            f" own (line {listed(found.mixed_lines)} of {settings.input_jsonl_fpath})"
+            f" own (line {number_list(materialized.mixed_lines)} of {settings.input_jsonl_fpath})"
         ]
     return []
 
 
 def count_as(record: Record, settings: CollectSettings) -> None:
     """Note what this session counts as zero: it may differ from session to session."""
-    record.settings.count_failure_classes_as_zero = list(settings.count_failure_classes_as_zero)
-    record.settings.count_missing_rollouts_as_zero = settings.count_missing_rollouts_as_zero
+    counting = {name: getattr(settings, name) for name in Counting.model_fields}
+    record.settings = record.settings.model_copy(update=counting)
 
 
 def sha256_of(path: Path) -> str:
@@ -233,9 +207,9 @@ def sha256_of(path: Path) -> str:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _agent_map(settings: RecordedSettings) -> dict[str, str]:
-    default = {DEFAULT: settings.agent_name} if settings.agent_name else {}
-    return {**settings.agent_map, **default}
+def _prompt_record(settings: CollectSettings) -> FileRecord | None:
+    path = settings.prompt_config
+    return FileRecord(path=_text(path), sha256=sha256_of(path)) if path else None
 
 
 def _text(path: Path) -> str:
@@ -246,14 +220,14 @@ def _content(file: FileRecord | None) -> str | None:
     return file.sha256 if file else None
 
 
-def _shown(value: Any) -> str:
-    """Write a setting as people type it; a pair is a shard."""
+def _setting_text(value: Any) -> str:
+    """Return a setting as people type it; a pair is a shard."""
     if isinstance(value, tuple):
         return "/".join(map(str, value))
     return json.dumps(value, ensure_ascii=False)
 
 
-def _named(file: FileRecord | None) -> str:
+def _file_text(file: FileRecord | None) -> str:
     return f"{file.path} ({file.sha256[:12]})" if file else "not given"
 
 

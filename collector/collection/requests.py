@@ -18,7 +18,7 @@ ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A materialized row that is to be run."""
+    """A materialized row to run."""
 
     key: Key
     agent: str
@@ -30,24 +30,24 @@ class Request:
     line: bytes
     """The row as it was materialized."""
     is_episode: bool = False
-    """Whether it is a task of a taskset, which is asked for and answered in its own way."""
+    """Whether it is a task of a taskset, which has its own form of request and answer."""
 
     @property
     def body(self) -> bytes:
-        """Return what is sent; a retried row carries its attempt number."""
+        """Return the body to send; a retried row has its attempt number."""
         if self.is_episode:
             return episode_body(parse_object(self.line), self.key, self.attempt)
         if ATTEMPT not in self.stamps:
             return self.line
-        return stamped(self.line, parse_object(self.line), {ATTEMPT: self.stamps[ATTEMPT]})
+        return stamp_line(self.line, parse_object(self.line), {ATTEMPT: self.stamps[ATTEMPT]})
 
     def again(self) -> Request:
         """Return the next attempt of the same rollout."""
-        return _numbered(self, self.attempt + 1)
+        return _with_attempt(self, self.attempt + 1)
 
 
 def request_of(line: bytes, *, attempt: int = 0) -> Request:
-    """Read a materialized row; raise ValueError if it cannot be run."""
+    """Return the request of a materialized row; raise ValueError if the row cannot be run."""
     row = parse_object(line)
     key = key_of(row)
     name = target_of(row)
@@ -61,13 +61,13 @@ def request_of(line: bytes, *, attempt: int = 0) -> Request:
         line=line,
         is_episode=taskset_of(row) is not None,
     )
-    return _numbered(request, attempt) if attempt else request
+    return _with_attempt(request, attempt) if attempt else request
 
 
-def stamped(text: bytes, row: Row, stamps: Row) -> bytes:
-    """Return a row with more fields as one line, unchanged where it can be.
+def stamp_line(text: bytes, row: Row, stamps: Row) -> bytes:
+    """Return a row with these fields added, as one line.
 
-    What a server wrote is copied, not written anew: numbers keep every digit.
+    The server's own text is copied where possible, so that numbers keep every digit.
     """
     new = {name: value for name, value in stamps.items() if not _same(row.get(name, ABSENT), value)}
     if b"\n" in text or b"\r" in text or not row or any(name in row for name in new):
@@ -75,7 +75,7 @@ def stamped(text: bytes, row: Row, stamps: Row) -> bytes:
     return text.strip()[:-1] + b"," + dump(new)[1:] if new else text.strip()
 
 
-def _numbered(request: Request, attempt: int) -> Request:
+def _with_attempt(request: Request, attempt: int) -> Request:
     return replace(request, attempt=attempt, stamps={**request.stamps, ATTEMPT: attempt})
 
 

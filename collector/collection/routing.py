@@ -1,33 +1,19 @@
-"""Which servers run an input row: its own agent, another one, several, or an environment server."""
+"""Decide which servers run an input row: agents, or an environment server."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from collector.collection.problems import UnusableRowError
+from collector.collection.settings import DEFAULT, RowSettings
 
 Row = dict[str, Any]
-Mode = Literal["agent", "legacy", "taskset"]
 AGENT = "agent_ref"
 SOURCE = "task_source"
 SERVER = "_ng_environment_server"
-DEFAULT = "_default"
-
-
-@dataclass(frozen=True)
-class Routing:
-    """The settings that decide who runs a row."""
-
-    agent_map: Mapping[str, str] = field(default_factory=dict)
-    fan_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    environment_mode: Mode = "agent"
-    environment_server: str | None = None
-    environment_routes: Mapping[str, str] = field(default_factory=dict)
-    keeps_own_agents: bool = False
-    """Whether `_default` is only for rows without an agent, as it was before NeMo Gym 0.6."""
 
 
 @dataclass(frozen=True)
@@ -35,67 +21,75 @@ class Route:
     """Where one row goes."""
 
     key: str | None
-    """What the row itself says: its agent, else its task source or taskset."""
+    """The name in the row itself: its agent, else its task source or taskset."""
     targets: Sequence[str]
-    """The servers that run it, in order."""
+    """The servers that run the row, in order."""
     server: str | None = None
     """The environment server, if the row goes to one."""
     is_late: bool = False
-    """Whether the agent is known only from the head server's config: it is stamped last."""
+    """Whether only the head server's config names the agent: it becomes the last field."""
 
 
 class Agents(Protocol):
-    """What the head server's config knows of agents that rows do not name."""
+    """Finds the agents that rows do not name."""
 
     def of_source(self, source: str) -> str | None:
-        """Return who runs the rows of a task source."""
+        """Return the agent that runs the rows of a task source."""
 
     def behind(self, server: str) -> str | None:
         """Return the one agent behind an environment server."""
 
 
 class NoAgents:
-    """Knows no agent: there is no head server to ask."""
+    """Finds no agent: there is no head server to ask."""
 
     def of_source(self, _: str) -> None:
-        """Know nobody."""
+        """Find no agent."""
 
     def behind(self, _: str) -> None:
-        """Know nobody."""
+        """Find no agent."""
 
 
 class Router:
-    """Routes the rows of one input, and remembers what it did."""
+    """Routes the rows of one input, and counts the agents that it replaces."""
 
-    def __init__(self, routing: Routing, agents: Agents) -> None:
-        """Take the settings, and a way to ask for agents that rows do not name."""
-        self._routing = routing
+    def __init__(
+        self, settings: RowSettings, agents: Agents, *, keeps_own_agents: bool = False
+    ) -> None:
+        """Take the settings, and a way to ask for agents that rows do not name.
+
+        With `keeps_own_agents`, the default agent is only for rows without one, as before NeMo
+        Gym 0.6.
+        """
+        self._settings = settings
+        self._agents_by_name = settings.agents_by_name
+        self._keeps_own_agents = keeps_own_agents
         self.agents = agents
         self.keys: set[str] = set()
         self.overridden: Counter[tuple[str, str]] = Counter()
-        """Rows by the agent they name and the one they are sent to instead."""
+        """Rows by the agent they name and the agent they are sent to instead."""
 
     def route(self, row: Row) -> Route:
-        """Say who runs a row, and write another agent into it where one is asked for."""
+        """Return where a row goes; write the agent into the row if the settings name one."""
         route = self._environment_route(row) or self._agent_route(row)
         if route.key is not None:
             self.keys.add(route.key)
         return route
 
     def _environment_route(self, row: Row) -> Route | None:
-        routing = self._routing
+        settings = self._settings
         if (taskset := taskset_of(row)) is not None:
-            server = routing.environment_routes.get(taskset)
+            server = settings.environment_server_routes.get(taskset)
             if server is None:
                 raise UnusableRowError(
                     f"no environment server for taskset {taskset}",
                     f"give environment_server_routes={{{taskset}: SERVER}}",
                 )
             return Route(taskset, (server,), server)
-        if routing.environment_mode == "agent":
+        if settings.environment_routing_mode == "agent":
             return None
-        server = routing.environment_server
-        if routing.environment_mode == "taskset" or server is None:
+        server = settings.environment_server_name
+        if settings.environment_routing_mode == "taskset" or server is None:
             raise UnusableRowError(
                 "not a row of a taskset (no task_id with a taskset, and task_input)",
                 "environment_routing_mode=taskset takes only those; leave it out to mix them",
@@ -105,25 +99,25 @@ class Router:
     def _agent_route(self, row: Row) -> Route:
         own, source = own_agent(row), _text(row, SOURCE)
         key = own if own is not None else source
-        agent = self._mapped(row, own, source)
-        if key is not None and key in self._routing.fan_out:
-            return Route(key, self._routing.fan_out[key])
+        agent = self._map_agent(row, own, source)
+        if key is not None and key in self._settings.fan_out:
+            return Route(key, self._settings.fan_out[key])
         if agent is not None:
             return Route(key, (agent,))
-        found = self.agents.of_source(source) if source is not None else None
-        if found is None:
+        late_agent = self.agents.of_source(source) if source is not None else None
+        if late_agent is None:
             raise UnusableRowError(
                 "no agent",
                 "give agent_name (--agent-name) or agent_map with a _default, or put an agent_ref"
                 " into the rows",
             )
-        return Route(key, (found,), is_late=True)
+        return Route(key, (late_agent,), is_late=True)
 
-    def _mapped(self, row: Row, own: str | None, source: str | None) -> str | None:
-        table = self._routing.agent_map
+    def _map_agent(self, row: Row, own: str | None, source: str | None) -> str | None:
+        table = self._agents_by_name
         named = [name for name in (own, source) if name is not None and name in table]
         agent = table[named[0]] if named else table.get(DEFAULT)
-        if agent is None or (own is not None and self._routing.keeps_own_agents):
+        if agent is None or (own is not None and self._keeps_own_agents):
             return own
         if own is not None and own != agent:
             self.overridden[own, agent] += 1
@@ -145,7 +139,7 @@ def own_agent(row: Row) -> str | None:
 
 
 def taskset_of(row: Row) -> str | None:
-    """Return the taskset of a row that is a task of its own kind, else nothing."""
+    """Return the taskset of a row that is a task of one, else None."""
     task = row.get("task_id")
     if not isinstance(task, dict) or "task_input" not in row:
         return None
@@ -159,7 +153,7 @@ def target_of(row: Row) -> str | None:
 
 
 def label_of(row: Row) -> str | None:
-    """Return what a row is counted under: its agent, else its environment server."""
+    """Return the name under which a row is counted: its agent, else its environment server."""
     return agent_name_of(row) or _text(row, SERVER)
 
 

@@ -1,4 +1,4 @@
-"""What a row asks of its model: a filled prompt, settings for all rows, a seed a rollout."""
+"""The `responses_create_params` of a row: a filled prompt, settings for all rows, a seed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collector.collection.prompts import Prompt
 
 Row = dict[str, Any]
 PARAMS = "responses_create_params"
-# what people type, and what the Responses API calls it
+# the name that people type, and the name in the Responses API
 OLD_LIMIT, LIMIT = "max_tokens", "max_output_tokens"
 
 
@@ -25,7 +25,7 @@ class RowParams:
     has_seed: bool
 
     def fill_prompt(self, row: Row) -> None:
-        """Fill the prompt's templates from the row, before anything is added to it."""
+        """Fill the prompt's templates from the row; call it before other fields are added."""
         if not self.prompt:
             return
         params = row.setdefault(PARAMS, {})
@@ -33,7 +33,7 @@ class RowParams:
             raise UnusableRowError(f"{PARAMS} is not an object")
         if params.get("input"):
             raise UnusableRowError(
-                f"{PARAMS}.input is there already, and prompt_config would replace it",
+                f"{PARAMS}.input exists already, and prompt_config would replace it",
                 "leave out prompt_config, or the input of these rows",
             )
         try:
@@ -49,33 +49,33 @@ class RowParams:
                 "agents need it: put it into the rows, or give a prompt_config",
             )
         is_renamed = OLD_LIMIT in row[PARAMS]
-        row[PARAMS] = _renamed(row[PARAMS]) | _renamed(self.overrides)
+        row[PARAMS] = _with_current_names(row[PARAMS]) | _with_current_names(self.overrides)
         if self.has_seed:
             _extra_body(row)
         return is_renamed
 
     def refuse_any(self) -> None:
-        """Refuse what cannot be done to a row of a taskset, whose parameters are its own."""
-        given = {
+        """Raise UnusableRowError if a setting would change a row of a taskset."""
+        settings = {
             "prompt_config": self.prompt,
             "responses_create_params": self.overrides,
             "num_repeats_add_seed": self.has_seed,
         }
-        if names := [name for name, value in given.items() if value]:
+        if names := [name for name, value in settings.items() if value]:
             raise UnusableRowError(
                 f"a row of a taskset cannot take {', '.join(names)}", f"leave out {names[0]}"
             )
 
     def set_seed(self, row: Row, seed: int) -> None:
-        """Send a seed the way vLLM reads it, if one is wanted."""
+        """Add a seed in the form that vLLM reads, if rows get one."""
         if self.has_seed:
             # json, not orjson: servers and NeMo Gym write it with a space after the colon
             text = json.dumps(_extra_body(row) | {"seed": seed})
             row[PARAMS].setdefault("metadata", {})["extra_body"] = text
 
 
-def _renamed(params: Mapping[str, Any]) -> Row:
-    """Return the parameters under the names that the Responses API knows."""
+def _with_current_names(params: Mapping[str, Any]) -> Row:
+    """Return the parameters under their names in the Responses API."""
     if OLD_LIMIT not in params:
         return dict(params)
     rest = {name: value for name, value in params.items() if name != OLD_LIMIT}

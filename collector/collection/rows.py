@@ -1,4 +1,4 @@
-"""Read the rows of an artifact one at a time, and name every line that is not a row."""
+"""Read the rows of an artifact one at a time, and report every line that is not a row."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from collector.keys import Key, key_of
 
 Row = dict[str, Any]
 Listener = Callable[[str], None]
-TOLD_LINES = 1000
+LISTENER_LINES = 1000
 
 
 def numbered_lines(path: Path, listener: Listener | None = None) -> Iterator[tuple[int, bytes]]:
-    """Return the lines with their numbers, as they are in the file."""
+    """Yield the lines of a file, unchanged, with their numbers."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
-                if listener and number % TOLD_LINES == 0:
+                if listener and number % LISTENER_LINES == 0:
                     listener(f"reading {path.name}: {number:,} lines")
                 yield number, line
     except OSError as error:
@@ -31,7 +31,7 @@ def numbered_lines(path: Path, listener: Listener | None = None) -> Iterator[tup
 def keyed_rows(
     path: Path, *, hint: str, listener: Listener | None = None
 ) -> Iterator[tuple[int, Key, Row, bytes]]:
-    """Return number, key, row and text of each line; the bad ones are named at the end."""
+    """Yield number, key, row and text of each line; at the end, raise LinesError for bad lines."""
     problems = LineProblems(path)
     for number, line in numbered_lines(path, listener):
         text = line.strip()

@@ -1,4 +1,4 @@
-"""Merge the rollouts of several collections into one run, and have them aggregated."""
+"""Merge the rollouts of several collections into one run, and ask the agents for metrics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
-    """Merge the rollouts of several collections into one run, and have them aggregated."""
+    """Merge the rollouts of several collections into one run, and ask the agents for metrics."""
     output = settings.output_jsonl_fpath.absolute()
     shards = find_shards(settings.input_glob, output)
     names = _names(shards, settings)
@@ -46,14 +46,14 @@ async def aggregate_shards(settings: AggregateSettings) -> Aggregated:
         if merged:
             raise ServerError(
                 f"the shards are merged into {output}, but not aggregated: {error}\n"
-                "  what to do: once the servers are there, aggregate again with --no-merge-shards"
+                "  what to do: once the servers run, aggregate again with --no-merge-shards"
             ) from error
         raise
     return replace(done, merged=merged)
 
 
 def _names(shards: list[Path], counting: Counting) -> set[str]:
-    """Return the agents of all rollouts, also of those that are not there but count."""
+    """Return the agents of all rollouts, including missing ones that count."""
     suffixes = (INPUTS_SUFFIX, FAILURES_SUFFIX) if counting.counts_any else ()
     beside_them = [beside(path, suffix) for path in shards for suffix in suffixes]
     paths = [*shards, *(path for path in beside_them if path.is_file())]
@@ -80,18 +80,16 @@ def find_shards(patterns: str, output: Path) -> list[Path]:
 
 
 def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[Path]:
-    """Write one run from several: rollouts, and inputs and failures where they are."""
+    """Write one run from several: rollouts, and inputs and failures where they exist."""
     if output.exists():
         if not overwrite:
-            raise UsageError(
-                f"{output} is there already\n  what to do: replace it with --overwrite"
-            )
-        Journal(output, is_locked=True).close()  # refuses what a collector is writing
+            raise UsageError(f"{output} exists already\n  what to do: replace it with --overwrite")
+        Journal(output, is_locked=True).close()  # raises if a collector is writing the file
     kinds: list[tuple[Path, list[Path], bool]] = [(output, shards, True)]
     for suffix, is_unique in ((INPUTS_SUFFIX, True), (FAILURES_SUFFIX, False)):
         companions = [beside(path, suffix) for path in shards]
         found = [path for path in companions if path.is_file()]
-        # inputs of some shards only would make the others' rollouts unknown
+        # with the inputs of only some shards, the rollouts of the others would be unknown
         if found and (suffix == FAILURES_SUFFIX or len(found) == len(shards)):
             kinds.append((beside(output, suffix), found, is_unique))
     with drafting() as drafts:
@@ -118,7 +116,7 @@ def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool
             f"{counted_noun(len(keys), 'rollout')} in more than one shard, or twice in one:"
             f" {first}{' …' if len(keys) > 10 else ''}\n"
             "  what to do: collect the shards with --shard 1/N to N/N, so that every task has an"
-            " index of its own, or take out the shard that is there twice"
+            " index of its own, or leave out the shard that is given twice"
         )
 
 

@@ -22,7 +22,7 @@ Item = tuple[Key, bytes]
 def sorted_lines(
     items: Iterable[Item], folder: Path | None, *, chunk_bytes: int = CHUNK_BYTES
 ) -> Iterator[Iterator[Item]]:
-    """Give the items in the order of their keys; what does not fit waits in the folder."""
+    """Yield the items in the order of their keys; chunks beyond `chunk_bytes` go to the folder."""
     with contextlib.ExitStack() as files:
         chunks: list[Iterator[Item]] = []
         held: list[Item] = []
@@ -31,7 +31,7 @@ def sorted_lines(
             held.append(item)
             size += len(item[1])
             if size >= chunk_bytes:
-                chunks.append(_spilled(held, files, folder))
+                chunks.append(_spill(held, files, folder))
                 held, size = [], 0
         held.sort(key=_key)
         yield heapq.merge(*chunks, held, key=_key)
@@ -41,7 +41,7 @@ def _key(item: Item) -> Key:
     return item[0]
 
 
-def _spilled(items: list[Item], files: contextlib.ExitStack, folder: Path | None) -> Iterator[Item]:
+def _spill(items: list[Item], files: contextlib.ExitStack, folder: Path | None) -> Iterator[Item]:
     items.sort(key=_key)
     try:
         file = files.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 - the stack closes it

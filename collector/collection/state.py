@@ -1,4 +1,4 @@
-"""What the artifacts of an unfinished run say: what is done, what failed how often."""
+"""Read from the artifacts of an unfinished run what is done and what failed how often."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collector.collection.failure_kinds import is_named, is_terminal
+from collector.collection.failure_kinds import is_failure_kind, is_terminal
 from collector.collection.outcomes import ELAPSED
-from collector.collection.problems import LineProblems, listed
+from collector.collection.problems import LineProblems, number_list
 from collector.collection.requests import Request, request_of
 from collector.collection.routing import label_of
 from collector.collection.rows import Listener, keyed_rows, numbered_lines
@@ -31,7 +31,7 @@ class Tally:
 
     count: int = 0
     masked: Counter[str] = field(default_factory=Counter)
-    """Rollouts that the environment masks, by why: they ran, and measure nothing."""
+    """Rollouts that the environment masked, by reason: they ran, but are not measured."""
     reward_count: int = 0
     reward_sum: float = 0.0
 
@@ -46,7 +46,7 @@ class Tally:
         self.count += 1
         if row.get("mask_sample"):
             kind = row.get("failure_kind")
-            self.masked[str(kind) if is_named(kind) else UNEXPLAINED] += 1
+            self.masked[str(kind) if is_failure_kind(kind) else UNEXPLAINED] += 1
             return
         reward = row.get("reward")
         if isinstance(reward, (int, float)) and abs(reward) <= sys.float_info.max:
@@ -55,15 +55,15 @@ class Tally:
 
 
 @dataclass
-class State:
-    """How far a run has come."""
+class RunState:
+    """The progress of a run."""
 
     done: Keys = field(default_factory=Keys)
     attempts: Counter[Key] = field(default_factory=Counter)
     terminal: set[Key] = field(default_factory=set)
     tallies: dict[str, Tally] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
-    """The longest failed attempt of rollouts that are to be run longest first."""
+    """The seconds of the longest failed attempt, if rollouts run longest first."""
 
     def tally(self, agent: str) -> Tally:
         """Return the counts of an agent."""
@@ -75,8 +75,8 @@ class State:
         if is_terminal:
             self.terminal.add(key)
 
-    def given_up(self, max_attempts: int) -> tuple[int, int]:
-        """Return how many rollouts were refused for good, and how many are out of attempts."""
+    def count_given_up(self, max_attempts: int) -> tuple[int, int]:
+        """Return how many rollouts are never retried, and how many used up their attempts."""
         terminal = sum(key not in self.done for key in self.terminal)
         spent = sum(
             count >= max_attempts and key not in self.done and key not in self.terminal
@@ -85,7 +85,7 @@ class State:
         return terminal, spent
 
     def is_open(self, key: Key, max_attempts: int) -> bool:
-        """Tell whether a rollout is still to be run."""
+        """Tell whether a rollout must still run."""
         if key in self.done or key in self.terminal:
             return False
         return self.attempts.get(key, 0) < max_attempts
@@ -93,7 +93,7 @@ class State:
 
 @dataclass
 class Expected:
-    """What the materialized inputs ask for."""
+    """The rollouts that the materialized inputs ask for."""
 
     sha256: str
     keys: Keys
@@ -101,7 +101,7 @@ class Expected:
 
 
 def read_inputs(path: Path, listener: Listener) -> Expected:
-    """Read the materialized inputs, or name every line that cannot be run."""
+    """Read the materialized inputs; raise LinesError if a line cannot be run."""
     digest = hashlib.sha256()
     keys = Keys()
     counts: Counter[str] = Counter()
@@ -116,25 +116,25 @@ def read_inputs(path: Path, listener: Listener) -> Expected:
             problems.add(number, str(error))
             continue
         if not keys.add(request.key):
-            problems.add(number, f"{_shown(request.key)} is there already")
+            problems.add(number, f"{_key_text(request.key)} appears twice")
         counts[request.agent] += 1
     problems.raise_any()
     return Expected(digest.hexdigest(), keys, counts)
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How failures of earlier sessions are taken."""
+class ResumeRules:
+    """How a resume treats the failures of earlier sessions."""
 
     retry_timeouts: bool = False
     longest_first: bool = False
 
 
 def read_state(
-    rollouts: Path, failures: Path, expected: Expected, listener: Listener, reading: Reading
-) -> State:
-    """Read what was collected, or name every line that cannot be used."""
-    state = State()
+    rollouts: Path, failures: Path, expected: Expected, listener: Listener, reading: ResumeRules
+) -> RunState:
+    """Read rollouts and failures; raise LinesError or InvariantError for unusable lines."""
+    state = RunState()
     repeated: list[int] = []
     unknown: list[int] = []
     for number, key, row, _ in keyed_rows(rollouts, hint=HINT, listener=listener):
@@ -144,13 +144,13 @@ def read_state(
             repeated.append(number)
         state.tally(str(label_of(row))).add(row)
     for numbers, what in (
-        (repeated, "repeat a rollout that is there already"),
+        (repeated, "repeat a rollout that an earlier line has"),
         (unknown, "are of rollouts that the materialized inputs do not ask for"),
     ):
         if numbers:
             raise InvariantError(
-                f"{len(numbers)} lines of {rollouts} {what}: line {listed(numbers)}\n"
-                "  what to do: remove them, or collect anew with --overwrite"
+                f"{len(numbers)} lines of {rollouts} {what}: line {number_list(numbers)}\n"
+                "  what to do: remove them, or start over with --overwrite"
             )
     if failures.exists():
         for _, key, row, _ in keyed_rows(failures, hint=HINT, listener=listener):
@@ -161,20 +161,20 @@ def read_state(
     return state
 
 
-def open_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
-    """Return the rollouts that are still to be run, one at a time, in the order of the file.
+def open_requests(inputs: Path, state: RunState, max_attempts: int) -> Iterator[Request]:
+    """Yield the rollouts that must still run, in the order of the file.
 
-    Those whose earlier attempts took longest come first, if the state knows how long.
+    Rollouts with known seconds come first, the longest ones leading.
     """
     if state.seconds:
-        yield from _known_requests(inputs, state, max_attempts)
+        yield from _longest_first(inputs, state, max_attempts)
     for number, line in numbered_lines(inputs):
         request = _open_request(line, state, max_attempts, f"{inputs}:{number}")
         if request and request.key not in state.seconds:
             yield request
 
 
-def _known_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[Request]:
+def _longest_first(inputs: Path, state: RunState, max_attempts: int) -> Iterator[Request]:
     places: list[tuple[float, int]] = []
     offset = 0
     for number, line in numbered_lines(inputs):
@@ -190,7 +190,7 @@ def _known_requests(inputs: Path, state: State, max_attempts: int) -> Iterator[R
                 yield request
 
 
-def _open_request(line: bytes, state: State, max_attempts: int, where: str) -> Request | None:
+def _open_request(line: bytes, state: RunState, max_attempts: int, where: str) -> Request | None:
     text = line.strip()
     if not text:
         return None
@@ -208,9 +208,9 @@ def _seconds(row: Row) -> float | None:
     """Return how long a failed attempt took, if its row says so."""
     response = row.get("response")
     metadata = response.get("metadata") if isinstance(response, dict) else None
-    told = [row.get(ELAPSED), metadata.get(ELAPSED) if isinstance(metadata, dict) else None]
-    return next((float(value) for value in told if isinstance(value, (int, float))), None)
+    values = [row.get(ELAPSED), metadata.get(ELAPSED) if isinstance(metadata, dict) else None]
+    return next((float(value) for value in values if isinstance(value, (int, float))), None)
 
 
-def _shown(key: Key) -> str:
+def _key_text(key: Key) -> str:
     return f"{key[0]}:{key[1]}"

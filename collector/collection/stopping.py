@@ -1,4 +1,4 @@
-"""How a collection is asked to end: by a person, an error, or the time."""
+"""Ask a collection to end: because of a person, an error, or the time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collector.errors import ServerError
 
 
 class Stop:
-    """Asks a collection to end: draw no more, let what is in flight finish."""
+    """Asks a collection to start no more rollouts and to finish those in flight."""
 
     def __init__(self, budget: Budget | None = None) -> None:
-        """Start running, perhaps for a limited time."""
+        """Prepare a collection that runs until asked, or until its budget is over."""
         self.budget = budget or Budget()
         self._is_asked = asyncio.Event()
         self.error: ServerError | None = None
@@ -21,31 +21,31 @@ class Stop:
 
     @property
     def is_asked(self) -> bool:
-        """Tell whether the collection is to end."""
+        """Tell whether the collection was asked to end."""
         return self._is_asked.is_set()
 
     def ask(self, error: ServerError | None = None) -> None:
-        """Ask, perhaps because of an error."""
+        """Ask the collection to end; keep the first error as the reason."""
         self.error = self.error or error
         self._is_asked.set()
 
     def ask_in_time(self) -> None:
-        """Ask because the time for new rollouts is over."""
+        """Ask the collection to end because its time is over."""
         self.is_out_of_time = self.is_out_of_time or not self.is_asked
         self.ask()
 
     def is_too_late(self) -> bool:
-        """Tell whether no new rollout may start; ask for the end if that is because of the time."""
+        """Tell whether no new rollout may start; ask to end if the budget is over."""
         if self.budget.is_over():
             self.ask_in_time()
         return self.is_asked
 
     async def wait(self) -> None:
-        """Wait until asked."""
+        """Wait until the collection is asked to end."""
         await self._is_asked.wait()
 
     async def pause(self, seconds: float) -> bool:
-        """Wait a while; tell whether to go on."""
+        """Wait so many seconds, or until asked to end; tell whether to continue."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._is_asked.wait(), seconds)
         return not self.is_asked

@@ -1,4 +1,4 @@
-"""Which task each input row belongs to, and which rollouts of it come next."""
+"""Assign input rows to tasks, and rollout indices to their repeats."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TaskIndices:
         return len(self._counts) + len(self._own)
 
     def stamp(self, row: Row, number: int, line: bytes) -> None:
-        """Give a row its task index, or note the one it has."""
+        """Give a row its task index, or note its own; raise UnusableRowError if that is not one."""
         if TASK not in row:
             row[TASK] = self._index_of(line)
         elif type(row[TASK]) is int and 0 <= row[TASK] <= MAX_INDEX:
@@ -51,7 +51,7 @@ class TaskIndices:
         return range(first, first + repeats)
 
     def collisions(self) -> Iterator[tuple[int, int]]:
-        """Return own indices that rows without one were given too, each with its line."""
+        """Yield line and index of rows whose own index was also given to a row without one."""
         for index, (_, number) in self._own.items():
             if index < len(self._counts):
                 yield number, index
@@ -70,4 +70,4 @@ class TaskIndices:
 
 
 def _digest(line: bytes) -> bytes:
-    return hashlib.sha1(line).digest()  # the fastest that tells rows apart
+    return hashlib.sha1(line).digest()  # the fastest hash that still separates rows

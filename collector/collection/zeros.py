@@ -1,4 +1,4 @@
-"""Rollouts that are not there and still count, with a reward of 0: failed ones, missing ones."""
+"""Failed and missing rollouts that count with a reward of 0 in the agents' metrics."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Row = dict[str, Any]
 Group = Callable[[Row], str | None]
 IDENTITY = (TASK, ROLLOUT, AGENT, SERVER)
 HINT = "correct or remove them, or resume that collection"
-# what tells of a failure: a number among it would become a metric
+# fields that describe a failure: a number among them would become a metric
 DIAGNOSTIC = ("_ng_failure_", "_ng_failed_at", "elapsed_seconds", "failure_kind", "failure_reason")
 HEAVY = ("response", "responses_create_params")
 ASKED, FAILED = b"a", b"f"
 
 
-class Zeros:
-    """The rows to add to what the agents are sent, agent by agent."""
+class ZeroRows:
+    """The rows with a reward of 0 that are sent to the agents with the others."""
 
     def __init__(
         self, rollouts: list[Path], counting: Counting, scratch: Path, group: Group
     ) -> None:
-        """Read which rollouts are there, and which fields those of each agent have."""
+        """Read the keys of the completed rollouts, and the fields of each agent's rollouts."""
         self._rollouts = rollouts
         self._counting = counting
         self._scratch = scratch
@@ -49,12 +49,12 @@ class Zeros:
                 self._fields.setdefault(group(row), set()).update(row)
 
     def items(self, agent: str, counted: Counter[str]) -> Iterator[Item]:
-        """Return the rows of an agent by key, and count them by why they are zero."""
+        """Yield the zero rows of an agent in the order of their keys; count them by reason."""
         if not self._counting.counts_any:
             return
         with sorted_lines(self._lines(agent), self._scratch) as ordered:
             for key, group in itertools.groupby(ordered, key=lambda item: item[0]):
-                # the last attempt stands, whatever an earlier one was
+                # only the last attempt counts
                 last = {line[:1]: line[1:] for _, line in group}
                 asked = parse_object(last[ASKED]) if ASKED in last else {}
                 failed = parse_object(last[FAILED]) if FAILED in last else None
@@ -63,7 +63,7 @@ class Zeros:
                     yield key, dump(row)
 
     def _lines(self, agent: str) -> Iterator[Item]:
-        """Return what was asked for and what failed, of rollouts that are not there."""
+        """Yield the input and the failures of each missing rollout."""
         fields = self._fields.get(agent, set())
         for path in self._rollouts:
             inputs, failures = beside(path, INPUTS_SUFFIX), beside(path, FAILURES_SUFFIX)
@@ -73,7 +73,7 @@ class Zeros:
                     yield key, ASKED + dump({n: v for n, v in kept.items() if n not in HEAVY})
             elif self._counting.count_missing_rollouts_as_zero:
                 raise FileError(
-                    f"{inputs} is not there: only it tells which rollouts {path} lacks\n"
+                    f"{inputs} does not exist, but only it says which rollouts {path} lacks\n"
                     "  what to do: leave out count_missing_rollouts_as_zero"
                 )
             if failures.is_file():

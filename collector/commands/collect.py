@@ -2,75 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands import collect_options as options
-from collector.commands.collect_options import FOREIGN
-from collector.commands.collect_served import Served, collect_here, collect_served, found
-from collector.commands.common import (
-    AgentUrls,
-    HeadHost,
-    HeadPort,
-    Json,
-    RequestTimeout,
-    parsed_urls,
-    print_json,
-    print_text,
-    settings_given,
-)
-from collector.commands.counting import CountFailures, CountMissing
-from collector.commands.uploads import Trackers, ready_trackers, say
+from collector.commands.collect_served import ServedConfigs, collect_from_running, collect_served
+from collector.commands.common import UNUSED, Configs, Json, Set, print_json, print_text
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
+from collector.overrides import FLAG_ONLY, WITH_SERVE, Override
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
+    from collector.collection.settings import CollectOptions
     from collector.uploading.content import Upload
 
-__all__ = ["FOREIGN", "collect"]
+FOREIGN = {
+    "max_resident_rollout_tasks": Override(
+        "", unused="rows are drawn as there is room; num_samples_in_parallel is the limit"
+    ),
+    "retain_results_in_memory": Override("", unused="results are never kept in memory"),
+    "route_failures_to_sidecar": Override("", unused="failures always go to the failures file"),
+    "allow_unsupported_pairing": Override("", unused="pairings are not checked"),
+    "rollout_collection_driver": Override(
+        "", refused="it names code of NeMo Gym that collects in its own way"
+    ),
+    "retry_invalid_judge_responses": Override(
+        "", refused="it would move rollouts out of the rollouts file"
+    ),
+    "skills": Override("", is_map=True, refused="only NeMo Gym's collector sends skills"),
+    **UNUSED,
+    **UPLOAD_ALIASES,
+}
+"""Settings of NeMo Gym's collector that have no effect here, or are refused."""
 
 
 def collect(
+    settings: CollectOptions,
     *,
-    agent_name: options.AgentName = None,
-    agent_map: options.AgentMap = None,
-    fan_out: options.FanOut = None,
-    input_jsonl_fpath: options.Input = None,
-    output_jsonl_fpath: options.Output,
-    serve: options.Serve = False,
-    config: options.ServedConfigs = None,
-    settings: options.ServedSet = None,
-    split: options.Split = None,
-    reuse_existing_data_preparation: options.Reuse = False,
-    shard: options.Shard = None,
-    limit: options.Limit = None,
-    num_repeats: options.NumRepeats = None,
-    num_repeats_add_seed: options.AddSeed = False,
-    interleave_repeats: options.Interleave = False,
-    num_samples_in_parallel: options.Parallel = 64,
-    responses_create_params: options.Params = None,
-    prompt_config: options.PromptConfig = None,
-    environment_server_routes: options.EnvironmentServerRoutes = None,
-    environment_routing_mode: options.EnvironmentRoutingMode = "agent",
-    environment_server_name: options.EnvironmentServerName = None,
-    resume_from_cache: options.Resume = False,
-    overwrite: options.Overwrite = False,
-    disable_aggregation: options.NoAggregation = False,
-    count_failure_classes_as_zero: CountFailures = None,
-    count_missing_rollouts_as_zero: CountMissing = False,
-    max_attempts: options.MaxAttempts = 3,
-    retry_terminal_timeouts: options.RetryTimeouts = False,
-    dispatch_longest_first: options.LongestFirst = False,
-    dispatch_budget_s: options.DispatchBudget = None,
-    drain_margin_s: options.DrainMargin = None,
-    require_complete: options.RequireComplete = False,
-    agent_url: AgentUrls = None,
-    head_host: HeadHost = "127.0.0.1",
-    head_port: HeadPort = 11000,
-    request_timeout: RequestTimeout = 3600.0,
-    grace_period: options.GracePeriod = 30.0,
+    serve: Annotated[
+        bool,
+        typer.Option(
+            "--serve",
+            help="Start the servers of `--config`, collect their datasets, and stop them.",
+        ),
+        FLAG_ONLY,
+    ] = False,
+    config: Annotated[Configs, WITH_SERVE] = None,
+    config_settings: Annotated[Set, WITH_SERVE] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            show_default="train",
+            help="With `--serve`, the datasets to collect: `train`, `validation` or `benchmark`."
+            " Their rows are written to `<stem>_tasks.jsonl`.",
+        ),
+        WITH_SERVE,
+    ] = None,
+    reuse_existing_data_preparation: Annotated[
+        bool,
+        typer.Option(
+            "--reuse-existing-data-preparation",
+            help="With `--serve`, reuse the `<stem>_tasks.jsonl` of an earlier call, if it comes"
+            " from the same datasets and split.",
+        ),
+        WITH_SERVE,
+    ] = False,
     upload: Trackers = None,
     json: Json = False,
 ) -> None:
@@ -91,38 +89,35 @@ def collect(
         -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
-    named = locals()
-    from collector.collection.settings import CollectSettings
-
-    given = {
-        **settings_given(collect, named, CollectSettings),
-        "shard": shard.split("/") if shard else None,
-        "agent_urls": parsed_urls(agent_url or []),
-    }
     trackers = ready_trackers(upload)
-    served = Served(
-        config or [], settings or [], split or "train", reuse=reuse_existing_data_preparation
-    )
     if serve:
-        result = collect_served(given, served)
-    elif input_jsonl_fpath is None:
+        served = ServedConfigs(
+            config or [],
+            config_settings or [],
+            split or "train",
+            reuse=reuse_existing_data_preparation,
+        )
+        result = collect_served(settings, served)
+    elif settings.input_jsonl_fpath is None:
         raise UsageError("which tasks? Name a task file with --input, or configs with --serve")
-    elif config or settings or split or reuse_existing_data_preparation:
+    elif config or config_settings or split or reuse_existing_data_preparation:
         raise UsageError(
             "--config, --set, --split and --reuse-existing-data-preparation are for --serve"
         )
     else:
-        result = collect_here({**given, "input_jsonl_fpath": found(input_jsonl_fpath)})
-    _tell(result, trackers, as_json=json, require_complete=require_complete)
+        result = collect_from_running(settings, settings.input_jsonl_fpath)
+    _report(result, trackers, as_json=json, require_complete=settings.require_complete)
 
 
-def _tell(result: Collected, trackers: list[str], *, as_json: bool, require_complete: bool) -> None:
+def _report(
+    result: Collected, trackers: list[str], *, as_json: bool, require_complete: bool
+) -> None:
     from collector.collection import report
 
     if not as_json:
         print_text(report.as_text(result))
     again = report.profile_command(result)
-    told = upload_to(trackers, lambda: _described(result), again=again)
+    told = upload_to(trackers, lambda: _describe_upload(result), again=again)
     if as_json:
         print_json({**report.as_data(result), **told.data})
     elif told.text:
@@ -137,7 +132,7 @@ def _tell(result: Collected, trackers: list[str], *, as_json: bool, require_comp
         raise error
 
 
-def _described(result: Collected) -> list[Upload]:
+def _describe_upload(result: Collected) -> list[Upload]:
     from collector.commands.collected_upload import collected_upload
 
     if result.signal:
@@ -146,7 +141,7 @@ def _described(result: Collected) -> list[Upload]:
 
 
 def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
-    """Return how the command is to end, if not well."""
+    """Return the error that ends the command, if the collection was not a success."""
     from collector.terminal import counted_noun
 
     if result.error:
@@ -155,7 +150,7 @@ def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
         return typer.Exit(128 + result.signal)
     is_as_planned = result.is_out_of_time and result.missing_count == result.open_count
     if is_as_planned and result.new_count and not require_complete:
-        return None  # the next session goes on
+        return None  # the next session continues
     if result.missing_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
         return ServerError(

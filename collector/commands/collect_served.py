@@ -1,4 +1,4 @@
-"""Collect from servers that run already, or that are started for it and stopped after."""
+"""Collect from running servers, or from servers that are started for the collection."""
 
 from __future__ import annotations
 
@@ -10,21 +10,47 @@ from collector.commands.uploads import say
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
+    from collector.collection.settings import CollectOptions
+    from collector.servers.config import ServerConfig
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedConfigs:
     """The servers to start, and which of their datasets to collect."""
 
     configs: list[str]
     settings: list[str]
     split: str
     reuse: bool
-    """Whether the task file of an earlier call is taken as it is."""
+    """Whether to reuse the task file of an earlier call."""
 
 
-def found(path: Path) -> Path:
-    """Return the task file as it was given, or the one of that name that comes with spotter."""
+def collect_from_running(options: CollectOptions, tasks: Path, **address: Any) -> Collected:
+    """Collect from running servers; `address` replaces the settings of the head server."""
+    from collector.collection.collect import collect as collect_run
+    from collector.collection.progress import CollectProgress
+    from collector.collection.settings import CollectSettings
+    from collector.validation import checked
+
+    given = {**dict(options), "input_jsonl_fpath": _find_tasks(tasks), **address}
+    return collect_run(checked(CollectSettings, given), CollectProgress())
+
+
+def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
+    """Start the servers of configs, collect a task file or their datasets, and stop the servers."""
+    from collector.servers.config import load_config, servers_of
+    from collector.servers.serve import child_gym
+
+    servers = servers_of(load_config(served.configs, served.settings))
+    tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served)
+    with child_gym(served.configs, served.settings) as gym:
+        return collect_from_running(
+            options, tasks, head_host=gym.head_host, head_port=gym.head_port
+        )
+
+
+def _find_tasks(path: Path) -> Path:
+    """Return the task file at this path, else the one that comes with Spotter."""
     from collector.bundled_files import bundled_file
     from collector.terminal import write_error
 
@@ -34,40 +60,22 @@ def found(path: Path) -> Path:
     return packaged or path
 
 
-def collect_here(given: dict[str, Any]) -> Collected:
-    """Collect from servers that run already."""
-    from collector.collection.collect import collect as collect_run
-    from collector.collection.progress import CollectProgress
-    from collector.collection.settings import CollectSettings
-    from collector.validation import checked
-
-    return collect_run(checked(CollectSettings, given), CollectProgress())
-
-
-def collect_served(given: dict[str, Any], served: Served) -> Collected:
-    """Start the servers of configs, collect every row of their datasets, and stop them."""
-    from collector.servers.config import load_config, servers_of
+def _prepare_tasks(
+    options: CollectOptions, servers: list[ServerConfig], served: ServedConfigs
+) -> Path:
+    """Write the rows of the datasets to one task file, or reuse an earlier one."""
+    from collector.artifacts import TASKS_SUFFIX, beside
+    from collector.collection.prepared_tasks import PreparedTasks
     from collector.servers.datasets import write_split
-    from collector.servers.serve import child_gym
 
-    servers = servers_of(load_config(served.configs, served.settings))
-    path = given.get("input_jsonl_fpath")
-    if path is not None:
-        tasks = found(path)
-    else:
-        from collector.artifacts import TASKS_SUFFIX, beside
-        from collector.collection.prepared_tasks import PreparedTasks
-
-        datasets = {
-            server.name: server.settings["datasets"]
-            for server in servers
-            if "datasets" in server.settings
-        }
-        origin = {"split": served.split, "datasets": datasets}
-        tasks = beside(given["output_jsonl_fpath"].absolute(), TASKS_SUFFIX)
-        PreparedTasks(tasks, origin).prepare(
-            lambda: write_split(servers, served.split, tasks), reuse=served.reuse, say=say
-        )
-    with child_gym(served.configs, served.settings) as gym:
-        address = {"head_host": gym.head_host, "head_port": gym.head_port}
-        return collect_here({**given, "input_jsonl_fpath": tasks, **address})
+    datasets = {
+        server.name: server.settings["datasets"]
+        for server in servers
+        if "datasets" in server.settings
+    }
+    origin = {"split": served.split, "datasets": datasets}
+    tasks = beside(options.output_jsonl_fpath.absolute(), TASKS_SUFFIX)
+    PreparedTasks(tasks, origin).prepare(
+        lambda: write_split(servers, served.split, tasks), reuse=served.reuse, say=say
+    )
+    return tasks

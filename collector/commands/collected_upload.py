@@ -27,7 +27,7 @@ COUNTS = (
 
 
 def collected_upload(result: Collected) -> Upload:
-    """Describe a collection that has ended, well or not."""
+    """Describe a collection that has ended, complete or not."""
     files = result.files
     run_id = default_run_id(files.rollouts)
     kept = {".jsonl": files.rollouts, INPUTS_SUFFIX: files.inputs, FAILURES_SUFFIX: files.failures}
@@ -47,8 +47,8 @@ def collected_upload(result: Collected) -> Upload:
 
 
 def _figures(result: Collected) -> Figures:
-    told = report.as_data(result)
-    figures: Figures = {f"collect/{name}": told[name] for name in COUNTS}
+    data = report.as_data(result)
+    figures: Figures = {f"collect/{name}": data[name] for name in COUNTS}
     for kind, count in result.failures.items():
         figures[f"failed_attempts/{safe_name(kind)}"] = count
     for agent, tally in result.tallies.items():

@@ -1,18 +1,13 @@
-"""What several commands share: options, and printing data."""
+"""Options that several commands share, and functions that print results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
-from collector.errors import UsageError
-from collector.overrides import ANY, FLAG_ONLY, MAP, Named, Override
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from collector.overrides import ANY, FLAG_ONLY, Override, OverrideName
 
 Warehouse = Annotated[
     Path,
@@ -24,40 +19,35 @@ Warehouse = Annotated[
         help="The DuckDB file with the marts.",
     ),
 ]
-# what was printed as JSON so far: an error is told there only if nothing else was
-PRINTED: list[object] = []
-AgentUrls = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--agent-url",
-        metavar="NAME=URL",
-        help="Where an agent is, instead of asking the head server; may be repeated.",
-    ),
-]
 ConfigPaths = Annotated[
     list[str] | None,
-    typer.Argument(show_default=False, help="Config files, merged left to right."),
+    typer.Argument(
+        show_default=False,
+        help="Config files, merged left to right: the same as `--config`.",
+    ),
 ]
 Configs = Annotated[
     list[str] | None,
-    typer.Option("--config", "-c", help="A config file; later ones are merged over earlier ones."),
-    Named("config_paths"),
+    typer.Option(
+        "--config",
+        "-c",
+        help="A config file, looked up in the current folder, then among those that come with"
+        " Spotter. May be repeated: a later file is merged over an earlier one.",
+    ),
+    OverrideName("config_paths"),
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Add or replace a setting; KEY may be dotted."),
-    Named(ANY),
-]
-HeadHost = Annotated[str, typer.Option(help="Host of the head server."), Named("head_server.host")]
-HeadPort = Annotated[
-    int,
-    typer.Option(min=1, max=65535, help="Port of the head server."),
-    Named("head_server.port"),
-]
-RequestTimeout = Annotated[
-    float, typer.Option(help="Seconds until a request is given up; rollouts may be long.")
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Add or replace any setting of the configs; KEY may be dotted. May be repeated.",
+    ),
+    OverrideName(ANY),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY]
+PRINTED: list[object] = []
+"""The data that was printed as JSON so far: an error is printed as JSON only if there is none."""
 HEALTH = "Spotter's own findings are in the mart rollout_health"
 UNUSED = {
     "disable_health_check": Override("", unused=HEALTH),
@@ -71,49 +61,8 @@ UNUSED = {
 }
 
 
-def settings_given(
-    command: Callable[..., None], values: Mapping[str, Any], settings: type[BaseModel]
-) -> dict[str, Any]:
-    """Return the options that were given, under their own names, as far as the settings know them.
-
-    An option that takes a map may be repeated, and is read as YAML.
-    """
-    hints = get_type_hints(command, include_extras=True)
-    given = {
-        name: values[name]
-        for name in settings.model_fields
-        if name in values and values[name] is not None
-    }
-    maps = [name for name in given if MAP in getattr(hints[name], "__metadata__", ())]
-    return given | {name: _parsed(name, given[name]) for name in maps}
-
-
-def _parsed(name: str, texts: list[str]) -> Any:
-    """Read values as YAML; maps that are given one after the other are merged."""
-    from collector import yaml_values
-
-    result: Any = None
-    for text in texts:
-        try:
-            result = yaml_values.merged(result, yaml_values.parse(text))
-        except ValueError as error:
-            raise UsageError(f"{name}: {error}") from error
-    return result
-
-
-def parsed_urls(texts: list[str]) -> dict[str, str]:
-    """Read `NAME=URL` pairs; what is wrong with one is not quoted, it may hold a password."""
-    urls: dict[str, str] = {}
-    for text in texts:
-        name, equals, url = text.partition("=")
-        if not (name and equals and url):
-            raise UsageError("--agent-url: write it like my_agent=http://127.0.0.1:8000")
-        urls[name] = url
-    return urls
-
-
 def print_json(data: object) -> None:
-    """Print data for scripts."""
+    """Print data as JSON, for scripts."""
     import json
 
     PRINTED.append(data)
@@ -124,7 +73,7 @@ def print_json(data: object) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print what a command found out."""
+    """Print a text to standard output."""
     from collector.terminal import write_output
 
     write_output(f"{text}\n")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from collector.commands.common import (
-    ConfigPaths,
-    Configs,
-    HeadHost,
-    HeadPort,
-    Set,
-)
+from collector.commands.common import ConfigPaths, Configs, Set
 from collector.errors import ServerError, UsageError
+
+if TYPE_CHECKING:
+    from collector.collection.settings import HeadAddress
 
 
 def config(
@@ -21,8 +18,7 @@ def config(
     *,
     config: Configs = None,
     settings: Set = None,
-    head_host: HeadHost = "127.0.0.1",
-    head_port: HeadPort = 11000,
+    head: HeadAddress,
 ) -> None:
     """Print a config with its secrets hidden: of config files, or of the servers that run.
 
@@ -42,25 +38,23 @@ def config(
         loaded = load_config(files, settings or [])
         servers_of(loaded)
     else:
-        loaded = _running(head_host, head_port)
+        loaded = _fetch_config(head)
     typer.echo(yaml.safe_dump(redacted(loaded), sort_keys=False, allow_unicode=True), nl=False)
 
 
-def _running(host: str, port: int) -> dict[str, Any]:
+def _fetch_config(head: HeadAddress) -> dict[str, Any]:
     import asyncio
 
     from collector.collection.head_config import fetch_head_config
-    from collector.collection.settings import Connection
     from collector.gym_client import GymClient
     from collector.servers.config import bundled
 
-    async def fetched() -> dict[str, Any]:
+    async def fetch() -> dict[str, Any]:
         async with GymClient() as client:
-            found = await fetch_head_config(Connection(head_host=host, head_port=port), client)
-            return found.content
+            return (await fetch_head_config(head, client)).content
 
     try:
-        return asyncio.run(fetched())
+        return asyncio.run(fetch())
     except ServerError as error:
         raise ServerError(
             f"which config? No files are named, and {str(error).splitlines()[0]}\n"

@@ -11,14 +11,23 @@ import typer
 def demo(
     *,
     output_dir: Annotated[
-        Path, typer.Option("--output-dir", "-o", help="Where everything is written.")
+        Path,
+        typer.Option(
+            "--output-dir", "-o", help="The output folder. An earlier demo in it is replaced."
+        ),
     ] = Path("spotter-demo"),
-    num_repeats: Annotated[int, typer.Option("--num-repeats", "-n", help="Rollouts a task.")] = 4,
-    limit: Annotated[int, typer.Option(help="Tasks to take; 0 takes all.")] = 0,
-    parallel: Annotated[int, typer.Option("--parallel", "-p", help="Rollouts at once.")] = 32,
+    num_repeats: Annotated[int, typer.Option("--num-repeats", "-n", help="Rollouts per task.")] = 4,
+    limit: Annotated[int, typer.Option(help="How many tasks to run; 0 means all.")] = 0,
+    parallel: Annotated[
+        int, typer.Option("--parallel", "-p", help="Rollouts to run at a time.")
+    ] = 32,
     faults: Annotated[
         bool,
-        typer.Option("--faults", help="Let the model fail, hang, and be masked at times."),
+        typer.Option(
+            "--faults",
+            help="Make the model fail, hang or be masked at times; the demo then says what was"
+            " retried, masked and lost.",
+        ),
     ] = False,
 ) -> None:
     """Run the whole workflow on the embedded gym: no model, no network, no account.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.common import Warehouse, print_json
-from collector.overrides import FLAG_ONLY, Named
+from collector.overrides import FLAG_ONLY, OverrideName
 
 if TYPE_CHECKING:
     from collector.exporting.export import Exported
@@ -25,31 +25,38 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="parquet, csv, jsonl, xlsx, or snapshot for that alone; may be repeated."
-            "  [default: parquet]",
+            show_default="parquet",
+            help="`parquet`, `csv`, `jsonl` or `xlsx`; `snapshot` writes only the snapshot."
+            " May be repeated.",
         ),
-        Named("format"),
+        OverrideName("format"),
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option("--select", "-s", help="A mart to export; may be repeated.  [default: all]"),
+        typer.Option(
+            "--select", "-s", show_default="all", help="A mart to export. May be repeated."
+        ),
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", "-r", help="A run to export; may be repeated.  [default: all]"),
+        typer.Option("--run", "-r", show_default="all", help="A run to export. May be repeated."),
     ] = None,
     partition_by_run: Annotated[
-        bool, typer.Option("--partition-by-run", help="Parquet with a folder a run in each mart.")
+        bool,
+        typer.Option(
+            "--partition-by-run", help="Write Parquet with one folder per run in each mart."
+        ),
     ] = False,
     no_snapshot: Annotated[
-        bool, typer.Option("--no-snapshot", help="Write no snapshot.duckdb.")
+        bool, typer.Option("--no-snapshot", help="Do not write `snapshot.duckdb`.")
     ] = False,
     warehouse: Warehouse = Path("warehouse.duckdb"),
     memory_limit: Annotated[
         str | None,
         typer.Option(
-            help="Memory for DuckDB, like 500MB; what does not fit is put aside on the disk."
-            "  [default: 2GiB, or half of the machine's]"
+            show_default="2GiB, or half of the machine's memory if that is less",
+            help="Memory for DuckDB, like `500MB`; DuckDB spills the rest to disk. Below about"
+            " 300MB a large export may fail.",
         ),
     ] = None,
     json: Annotated[

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Warehouse, print_json
+from collector.commands.common import Json, Warehouse, print_json
 from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
-from collector.overrides import FLAG_ONLY, Named
+from collector.overrides import OverrideName
 
 if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
@@ -27,39 +27,46 @@ def profile(
         typer.Argument(
             readable=False,
             show_default=False,
-            help="Rollouts files, or folders that hold some; other artifacts are passed over.",
+            help="Rollouts files, or folders that contain them. Other artifacts, and MLflow's"
+            " copies in `mlruns` and `mlartifacts`, are skipped.",
         ),
     ] = None,
     *,
     rollouts: Annotated[
         Path | None,
         typer.Option(readable=False, help="The rollouts file of one run."),
-        Named("rollouts_jsonl_fpath"),
+        OverrideName("rollouts_jsonl_fpath"),
     ] = None,
     inputs: Annotated[
         Path | None,
         typer.Option(
             readable=False,
-            help="Its materialized inputs.  [default: <stem>_materialized_inputs.jsonl]",
+            show_default="`<stem>_materialized_inputs.jsonl`",
+            help="The materialized inputs of one run.",
         ),
-        Named("materialized_inputs_jsonl_fpath"),
+        OverrideName("materialized_inputs_jsonl_fpath"),
     ] = None,
     allow_partial: Annotated[
         bool,
-        typer.Option("--allow-partial", help="Profile what is there if rollouts are missing."),
-        Named("allow_partial_rollouts"),
+        typer.Option("--allow-partial", help="Profile the rollouts present if some are missing."),
+        OverrideName("allow_partial_rollouts"),
     ] = False,
     warehouse: Warehouse = Path("warehouse.duckdb"),
     output_dir: Annotated[
         Path | None,
-        typer.Option(help="Where the output files go.  [default: beside the rollouts]"),
+        typer.Option(show_default="beside the rollouts", help="The folder for the output files."),
     ] = None,
     run_id: Annotated[
-        str | None, typer.Option(help="Name of the run.  [default: <stem>-<hash of the path>]")
+        str | None,
+        typer.Option(show_default="`<stem>-<hash of the full path>`", help="The name of the run."),
     ] = None,
     memory_limit: Annotated[
         str | None,
-        typer.Option(help="Memory for DuckDB, like 4GB.  [default: half of the machine's]"),
+        typer.Option(
+            show_default="half of the machine's memory",
+            help="Memory for DuckDB, like `4GB`; DuckDB spills the rest to disk beside the"
+            " warehouse.",
+        ),
     ] = None,
     pass_threshold: Annotated[
         float, typer.Option(help="A rollout passes if its reward is at least this.")
@@ -67,13 +74,14 @@ def profile(
     answer_field: Annotated[
         str | None,
         typer.Option(
-            help="The rollouts' field with the answer, for votes.  [default: extracted_answer]"
+            show_default="`extracted_answer`",
+            help="The rollout field that holds the answer, for votes.",
         ),
     ] = None,
     slice_by: Annotated[
         list[str] | None,
         typer.Option(
-            help="A field of the inputs or rollouts; scores are given for each of its values too."
+            help="A field of the inputs or rollouts; adds scores for each of its values."
             " May be repeated."
         ),
     ] = None,
@@ -81,31 +89,33 @@ def profile(
         Path | None,
         typer.Option(
             readable=False,
-            help="A YAML file with the price of a million tokens by model:"
-            " my-model: {input: 0.5, output: 1.5}. Gives the cost of rollouts and passes.",
+            help="A YAML file with prices per million tokens by model:"
+            " `my-model: {input: 0.5, output: 1.5, cached_input: 0.1}`. Adds the cost per rollout"
+            " and per pass.",
         ),
     ] = None,
     count_failure_classes_as_zero: Annotated[
         list[str] | None,
         typer.Option(
-            help="Count missing rollouts whose last failure is of this class as a reward of 0, in a"
-            " second mean beside the plain one. May be repeated.  [default: as it was collected]"
+            show_default="as the run was collected",
+            help="Count missing rollouts whose last failure has this class as a reward of 0, in a"
+            " second mean beside the plain one. May be repeated.",
         ),
     ] = None,
     count_missing_rollouts_as_zero: Annotated[
         bool,
         typer.Option(
             "--count-missing-rollouts-as-zero",
-            help="Count missing rollouts without any failure as a reward of 0, likewise.",
+            help="Count missing rollouts without a recorded failure as a reward of 0, in the same"
+            " second mean.",
         ),
     ] = False,
     no_files: Annotated[
-        bool, typer.Option("--no-files", help="Fill the warehouse only: write no output files.")
+        bool,
+        typer.Option("--no-files", help="Fill the warehouse only, and write no output files."),
     ] = False,
     upload: Trackers = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Profile one or more runs: rewards and other metrics per task and per agent.
 

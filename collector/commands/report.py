@@ -15,27 +15,34 @@ from collector.overrides import FLAG_ONLY
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="The run; not needed if there is only one."),
+        typer.Argument(show_default=False, help="The run; optional if the warehouse has only one."),
     ] = None,
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", readable=False, help="The file to write.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            readable=False,
+            help="The file to write; it is written completely or not at all.",
+        ),
     ] = Path("report.html"),
     warehouse: Warehouse = Path("warehouse.duckdb"),
     agent: Annotated[
-        str | None, typer.Option(help="The agent to show.  [default: the first]")
+        str | None, typer.Option(show_default="the first", help="The agent to show.")
     ] = None,
     rollouts: Annotated[
         int,
         typer.Option(
             min=0,
-            help="How many rollouts to include: broken ones first, then failures, one a task.",
+            help="How many rollouts to include: first those with findings (other than repeated"
+            " responses), then failures of learnable tasks, one per task.",
         ),
     ] = 20,
     rollout: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="TASK:ROLLOUT", help="A rollout to include besides those; may be repeated."
+            metavar="TASK:ROLLOUT", help="An additional rollout to include. May be repeated."
         ),
     ] = None,
     json: Annotated[

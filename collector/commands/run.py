@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from collector.commands.common import ConfigPaths, Configs, Set
-from collector.overrides import FLAG_ONLY, Named
+from collector.overrides import FLAG_ONLY, OverrideName
 
 
 def run(
@@ -17,24 +17,32 @@ def run(
     settings: Set = None,
     head_host: Annotated[
         str | None,
-        typer.Option(help="Where the head server listens.  [default: the config's, or 127.0.0.1]"),
-        Named("head_server.host"),
+        typer.Option(
+            show_default="as in the configs, or 127.0.0.1",
+            help="The host on which the head server listens.",
+        ),
+        OverrideName("head_server.host"),
     ] = None,
     head_port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="Its port, 0 for any free one.  [default: the config's, or 11000]",
+            show_default="as in the configs, or 11000",
+            help="The port of the head server; 0 takes any free one.",
         ),
-        Named("head_server.port"),
+        OverrideName("head_server.port"),
     ] = None,
     exit_with_stdin: Annotated[
         bool,
         typer.Option("--exit-with-stdin", hidden=True, help="End when standard input is closed."),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the addresses as one line of JSON."), FLAG_ONLY
+        bool,
+        typer.Option(
+            "--json", help="Print the addresses as one line of JSON when all servers are ready."
+        ),
+        FLAG_ONLY,
     ] = False,
 ) -> None:
     """Start the servers of config files, and wait until you stop them with Ctrl-C.

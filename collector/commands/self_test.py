@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import print_json
+from collector.commands.common import Json, print_json
 from collector.errors import InvariantError, UsageError
-from collector.overrides import FLAG_ONLY
 
 if TYPE_CHECKING:
     from collector.servers.selftest import SelfTest
@@ -21,13 +20,12 @@ def self_test(
     environment: Annotated[
         str | None,
         typer.Argument(
-            show_default=False,
-            help="The environment: resources_servers/<name>, or a Python file of your own."
-            "  [default: each that comes with spotter]",
+            show_default="all that come with Spotter",
+            help="The environment: `resources_servers/<name>`, or your own Python file.",
         ),
     ] = None,
     *,
-    entrypoint: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,
+    entrypoint: Annotated[str | None, typer.Option(help="The environment, as an option.")] = None,
     input_jsonl_fpath: Annotated[
         Path | None,
         typer.Option(
@@ -35,16 +33,15 @@ def self_test(
             "--input",
             "-i",
             readable=False,
-            help="Tasks to test with.  [default: what the environment makes itself]",
+            show_default="the environment makes its own",
+            help="The tasks to test with.",
         ),
     ] = None,
-    count: Annotated[int, typer.Option(min=1, help="How many tasks it is to make.")] = 100,
+    count: Annotated[int, typer.Option(min=1, help="How many tasks the environment makes.")] = 100,
     write: Annotated[
-        Path | None, typer.Option(help="Write the tasks to this file, if they are fine.")
+        Path | None, typer.Option(help="Write the tasks to this file if they pass.")
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
-    ] = False,
+    json: Json = False,
 ) -> None:
     """Test an environment: the ground truth scores 1, an empty answer 0, tools check their input.
 

@@ -21,13 +21,17 @@ def sql(
     query: Annotated[
         str | None,
         typer.Argument(
-            show_default=False, help="The query, or - to read it; without one, list the marts."
+            show_default=False,
+            help="The query, or `-` to read it from standard input; without a query, list the"
+            " marts.",
         ),
     ] = None,
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON."), FLAG_ONLY] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON instead of a table."), FLAG_ONLY
+    ] = False,
 ) -> None:
     """Query the warehouse, read-only; without a query, list its marts.
 

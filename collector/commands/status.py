@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from collector.commands.common import HeadHost, HeadPort, print_json
+from collector.commands.common import Json, print_json
 from collector.errors import ServerError
-from collector.overrides import FLAG_ONLY
+
+if TYPE_CHECKING:
+    from collector.collection.settings import HeadAddress
 
 
-def status(
-    *,
-    head_host: HeadHost = "127.0.0.1",
-    head_port: HeadPort = 11000,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY
-    ] = False,
-) -> None:
+def status(head: HeadAddress, *, json: Json = False) -> None:
     """Check every server that the head server knows; exit with 3 if one is down.
 
     \b
@@ -31,7 +26,7 @@ def status(
     from collector.servers.status import check_all
     from collector.terminal import printable
 
-    found = asyncio.run(check_all(head_host, head_port))
+    found = asyncio.run(check_all(head.head_host, head.head_port))
     if json:
         print_json([asdict(health) for health in found])
     else:

@@ -20,7 +20,8 @@ Trackers = Annotated[
     typer.Option(
         "--upload",
         metavar="TRACKER",
-        help="Send the run to wandb (Weights & Biases) or mlflow afterwards; may be repeated.",
+        help="Upload the run and its figures afterwards to `wandb` (Weights & Biases) or `mlflow`."
+        " May be repeated.",
     ),
 ]
 # NeMo Gym's names for one tracker

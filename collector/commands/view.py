@@ -9,7 +9,7 @@ import typer
 
 from collector.commands.common import Warehouse
 from collector.errors import UsageError
-from collector.overrides import FLAG_ONLY, Named
+from collector.overrides import FLAG_ONLY, OverrideName
 
 if TYPE_CHECKING:
     from collector.viewer.serving.serve import Place
@@ -23,40 +23,52 @@ def view(
         typer.Argument(
             readable=False,
             show_default=False,
-            help="A warehouse, a rollouts file, or a folder that holds some.",
+            help="A warehouse, a rollouts file, or a folder that contains rollouts files.",
         ),
     ] = None,
     *,
     rollouts: Annotated[
         Path | None,
-        typer.Option(readable=False, help="The same, for a rollouts file."),
-        Named("jsonl_fpath"),
+        typer.Option(readable=False, help="The rollouts file to show, as an option."),
+        OverrideName("jsonl_fpath"),
     ] = None,
     warehouse: Warehouse = Path("warehouse.duckdb"),
     host: Annotated[
-        str, typer.Option(help="The address to listen on."), Named("server_host")
+        str, typer.Option(help="The address to listen on."), OverrideName("server_host")
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="Its port, 0 for any free one.  [default: 7860, or the next free one]",
+            show_default="7860, or the next free one",
+            help="The port to listen on; 0 takes any free one.",
         ),
-        Named("server_port"),
+        OverrideName("server_port"),
     ] = None,
     remote: Annotated[
         bool,
         typer.Option(
             "--remote",
-            help="Allow listening beyond this machine; prints a token to log in with.",
+            help="Allow a host that other machines can reach; prints a token to log in with.",
         ),
     ] = False,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Do not open a browser.")
+        bool,
+        typer.Option(
+            "--no-browser",
+            help="Do not open a browser. With `--remote`, or without a desktop, none is opened"
+            " anyway.",
+        ),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the address as one line of JSON."), FLAG_ONLY
+        bool,
+        typer.Option(
+            "--json",
+            help="Print `url`, `host`, `port`, `warehouse` and, with `--remote`, `token` as one"
+            " line of JSON when the viewer is ready.",
+        ),
+        FLAG_ONLY,
     ] = False,
 ) -> None:
     """Look at runs, tasks and rollouts in a browser, until you stop it with Ctrl-C.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from collector.cli import commands
+from collector.cli import make_app
 from tests.e2e.test_golden import completion
 from tests.gym_reference import profile
 from tests.gym_runs import RandomRun, random_run
@@ -62,7 +62,7 @@ def profile_folder(folder: Path, mode: str) -> tuple[int, Any]:
     """Profile all runs of a folder in this process; return the exit code and the JSON."""
     options = ["--json", "--warehouse", str(folder / "warehouse.duckdb")]
     options += ["--allow-partial"] if mode == "partial" else []
-    result = CliRunner().invoke(commands("profile"), ["profile", str(folder), *options])
+    result = CliRunner().invoke(make_app("profile"), ["profile", str(folder), *options])
     assert result.stdout, result.output or result.exception
     return getattr(result.exception, "exit_code", result.exit_code), json.loads(result.stdout)
 

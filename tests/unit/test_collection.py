@@ -14,7 +14,7 @@ import pytest
 from collector import yaml_values
 from collector.collection.journal import Journal
 from collector.collection.outcomes import Failure, Judge
-from collector.collection.requests import request_of, stamped
+from collector.collection.requests import request_of, stamp_line
 from collector.collection.settings import CollectSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import UsageError
@@ -42,7 +42,7 @@ LINE = b'{"agent_ref":{"name":"a"},"_ng_task_index":3,"_ng_rollout_index":1}'
 )  # fmt: skip
 def test_an_answer_is_copied_and_stamped(answer: str, expected: str) -> None:
     text = answer.encode()
-    assert stamped(text, parse_object(text), {"_ng_task_index": 3}) == expected.encode()
+    assert stamp_line(text, parse_object(text), {"_ng_task_index": 3}) == expected.encode()
 
 
 def test_a_retried_row_carries_its_attempt() -> None:

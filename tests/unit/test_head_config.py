@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from collector.collection.head_config import HeadConfig, lines_about_observed
+from collector.collection.head_config import HeadConfig, capture_warnings
 from collector.errors import UsageError
 
 PLACE = {"host": "127.0.0.1", "port": 1}
@@ -76,10 +76,10 @@ def test_who_is_behind_an_environment_server() -> None:
 
 def test_captures_are_told_of_those_that_are_called_or_write_them() -> None:
     everywhere = HeadConfig({"observability_enabled": True, "a": agent(), "b": agent()}, "h")
-    (line,) = lines_about_observed(everywhere, ["b"])
+    (line,) = capture_warnings(everywhere, ["b"])
     assert "is set for b:" in line
     one = config(a=agent(observability_enabled=True), b=agent(observability_enabled=False))
-    (line,) = lines_about_observed(one, ["b"])
+    (line,) = capture_warnings(one, ["b"])
     assert "is set for a:" in line
-    assert list(lines_about_observed(config(a=agent()), ["a"])) == []
-    assert list(lines_about_observed(None, ["a"])) == []
+    assert list(capture_warnings(config(a=agent()), ["a"])) == []
+    assert list(capture_warnings(None, ["a"])) == []

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from collector.collection.head_config import HeadConfig
-from collector.collection.materialize import Materialized, Recipe, materialize
+from collector.collection.materialize import Materialized, materialize
 from collector.collection.prompts import load_prompt
-from collector.collection.routing import Routing
-from collector.collection.settings import CollectSettings
+from collector.collection.settings import CollectSettings, RowSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
 from collector.validation import checked
@@ -33,17 +32,17 @@ def run_case(case: Path) -> bytes:
     settings = checked(CollectSettings, given)
     out = io.BytesIO()
     prompt = load_prompt(case / settings.prompt_config) if settings.prompt_config else None
-    materialize(source, settings.recipe(prompt), out)
+    materialize(source, settings, out, prompt=prompt)
     return out.getvalue()
 
 
 def run_text(
-    tmp_path: Path, text: str, recipe: Recipe | None = None
+    tmp_path: Path, text: str, settings: RowSettings | None = None
 ) -> tuple[Materialized, list[Any]]:
     source = tmp_path / "tasks.jsonl"
     source.write_text(text, encoding="utf-8")
     out = io.BytesIO()
-    done = materialize(source, recipe or Recipe(agent_name="a"), out)
+    done = materialize(source, settings or RowSettings(agent_name="a"), out)
     return done, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -66,7 +65,7 @@ def test_interleaved_repeats_are_sorted_also_when_they_do_not_fit(
     monkeypatch.setattr(sorted_lines, "__kwdefaults__", {"chunk_bytes": 64})
     text = "".join(f'{{"id":{number % 40},{PARAMS}}}\n' for number in range(50))
     _, rows = run_text(
-        tmp_path, text, Recipe(agent_name="a", num_repeats=3, interleave_repeats=True)
+        tmp_path, text, RowSettings(agent_name="a", num_repeats=3, interleave_repeats=True)
     )
     keys = [(row["_ng_rollout_index"], row["_ng_task_index"]) for row in rows]
     assert keys == sorted(keys)
@@ -75,8 +74,8 @@ def test_interleaved_repeats_are_sorted_also_when_they_do_not_fit(
 
 def test_each_agent_of_a_fan_out_starts_from_the_row_as_it_is(tmp_path: Path) -> None:
     own = '"agent_ref":{"name":"a","type":"x"}'
-    recipe = Recipe(routing=Routing(fan_out={"a": ["b", "a"]}))
-    _, rows = run_text(tmp_path, f"{{{PARAMS},{own}}}", recipe)
+    settings = RowSettings(fan_out={"a": ["b", "a"]})
+    _, rows = run_text(tmp_path, f"{{{PARAMS},{own}}}", settings)
     assert [row["agent_ref"] for row in rows] == [{"name": "b"}, {"name": "a", "type": "x"}]
 
 
@@ -84,7 +83,9 @@ def test_a_task_source_gets_its_agent_last(tmp_path: Path) -> None:
     source = tmp_path / "tasks.jsonl"
     source.write_text(f'{{{PARAMS},"task_source":"s"}}\n', encoding="utf-8")
     out = io.BytesIO()
-    materialize(source, Recipe(num_repeats={"s": 2}), out, agents=HeadConfig({"s": AGENT}, "h"))
+    materialize(
+        source, RowSettings(num_repeats={"s": 2}), out, agents=HeadConfig({"s": AGENT}, "h")
+    )
     rows = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [list(row)[-2:] for row in rows] == [["_ng_rollout_index", "agent_ref"]] * 2
     assert rows[1]["agent_ref"] == {"name": "s"}
@@ -143,7 +144,7 @@ def test_different_rows_of_one_own_task_are_remembered(tmp_path: Path) -> None:
 
 def test_an_own_rollout_index_keeps_its_place_and_is_replaced(tmp_path: Path) -> None:
     _, rows = run_text(
-        tmp_path, f'{{"_ng_rollout_index":9,{PARAMS}}}', Recipe(agent_name="a", num_repeats=2)
+        tmp_path, f'{{"_ng_rollout_index":9,{PARAMS}}}', RowSettings(agent_name="a", num_repeats=2)
     )
     assert [next(iter(row.items())) for row in rows] == [
         ("_ng_rollout_index", 0),
@@ -155,7 +156,7 @@ def test_an_own_rollout_index_keeps_its_place_and_is_replaced(tmp_path: Path) ->
 def test_a_seed_needs_a_place(tmp_path: Path, metadata: str) -> None:
     text = f'{{"responses_create_params":{{"metadata":{metadata}}}}}'
     with pytest.raises(LinesError, match="extra_body"):
-        run_text(tmp_path, text, Recipe(agent_name="a", num_repeats_add_seed=True))
+        run_text(tmp_path, text, RowSettings(agent_name="a", num_repeats_add_seed=True))
 
 
 @pytest.mark.parametrize(

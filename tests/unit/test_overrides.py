@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from collector.errors import UsageError
-from collector.overrides import Override, to_flags
+from collector.overrides import Override, parse_map, to_flags
 
 KNOWN = {
     "path": Override("--path"),
@@ -33,14 +33,37 @@ KNOWN = {
         ("+merge=false", ["--no-merge"]),
         ("+path=null", []),
         ("+params={a: 1}", ["--params", "{a: 1}"]),
-        ("++params.temperature=1e-1", ["--params", '{"temperature": 0.1}']),
-        ("+params.metadata.note=x y", ["--params", '{"metadata": {"note": "x y"}}']),
+        ("++params.temperature=1e-1", ["--params", "temperature\x001e-1"]),
+        ("+params.metadata.note=x y", ["--params", "metadata\x00note\x00x y"]),
         ("+head.port=1", ["--head-port", "1"]),
         ("--other", ["--other"]),
     ],
 )
 def test_overrides_become_flags(argument: str, flags: list[str]) -> None:
     assert to_flags([argument], KNOWN) == flags
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        (["+params={a: 1, b: {c: 2}}", "+params.b.d=1e-1"], {"a": 1, "b": {"c": 2, "d": 0.1}}),
+        (["+params.a=1", "--params", "{a: 2}"], {"a": 2}),
+        (["+params.note=yes: or: no"], {"note": "yes: or: no"}),
+        (["+params.user=@me"], {"user": "@me"}),
+        (["+params.stop=[a, b]"], {"stop": ["a", "b"]}),
+        (["+params.note="], {"note": None}),
+        (["+params=3"], 3),
+    ],
+)
+def test_maps_are_merged_and_a_dotted_key_may_be_any_text(
+    arguments: list[str], value: object
+) -> None:
+    assert parse_map(to_flags(arguments, KNOWN)[1::2]) == value
+
+
+def test_a_map_that_is_not_yaml_is_refused() -> None:
+    with pytest.raises(ValueError, match="not YAML"):
+        parse_map(["{a: ["])
 
 
 @pytest.mark.parametrize(

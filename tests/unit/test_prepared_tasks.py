@@ -37,7 +37,7 @@ def test_tasks_that_are_there_are_used_as_they_are(tmp_path: Path) -> None:
 def test_without_tasks_they_are_prepared(tmp_path: Path) -> None:
     path = tmp_path / "out_tasks.jsonl"
     said, done = prepare(path, ORIGIN, reuse=True)
-    assert "is not there yet" in said
+    assert "does not exist yet" in said
     assert done == "written"
 
 
@@ -45,12 +45,12 @@ def test_without_tasks_they_are_prepared(tmp_path: Path) -> None:
 def test_tasks_of_other_configs_are_refused(tmp_path: Path, other: dict[str, Any]) -> None:
     path = tmp_path / "out_tasks.jsonl"
     prepare(path, ORIGIN, reuse=False)
-    with pytest.raises(UsageError, match="are of other configs or another split"):
+    with pytest.raises(UsageError, match="come from other configs or another split"):
         prepare(path, other, reuse=True)
 
 
 def test_tasks_of_unknown_origin_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "out_tasks.jsonl"
     path.write_text("somebody's\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="do not say whose they are"):
+    with pytest.raises(UsageError, match="have no record of their origin"):
         prepare(path, ORIGIN, reuse=True)
