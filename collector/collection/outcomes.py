@@ -113,7 +113,7 @@ class Judge:
             return Unkept(request)
         if row.get(FAILURE_CLASS) is not None:
             return self._agent_failure(request, row, body)
-        return Answer(request, row, self.redactor.line(stamped(body, row, request.stamps)))
+        return Answer(request, row, self.redactor.redact_line(stamped(body, row, request.stamps)))
 
     def _failure(self, problem: _Problem, kind: str, reason: str) -> Failure:
         request, status = problem.request, problem.status
@@ -135,7 +135,7 @@ class Judge:
             request,
             kind,
             message,
-            self.redactor.line(dump(row)),
+            self.redactor.redact_line(dump(row)),
             is_terminal=is_terminal,
             is_worth_retrying=not is_refused,
         )
@@ -150,13 +150,13 @@ class Judge:
             request,
             kind,
             self._safe(_Problem(request).named(f"the agent reports {str(given)[:200]}")),
-            self.redactor.line(stamped(text, row, stamps)),
+            self.redactor.redact_line(stamped(text, row, stamps)),
             is_terminal=bool(row.get(FAILURE_TERMINAL)),
             is_worth_retrying=False,
         )
 
     def _safe(self, text: str) -> str:
-        return self.redactor.text(text[:READ_CHARACTERS].encode("utf-8", "replace").decode())
+        return self.redactor.redact_text(text[:READ_CHARACTERS].encode("utf-8", "replace").decode())
 
 
 @dataclass(frozen=True)

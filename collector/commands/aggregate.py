@@ -68,13 +68,13 @@ def aggregate(
     from collector.collection import report
     from collector.collection.settings import AggregateSettings
     from collector.collection.shards import aggregate_shards
-    from collector.validation import checked
+    from collector.validation import validate_settings
 
     given = {
         **settings_given(aggregate, named, AggregateSettings),
         "agent_urls": parsed_urls(agent_url or []),
     }
-    result = asyncio.run(aggregate_shards(checked(AggregateSettings, given)))
+    result = asyncio.run(aggregate_shards(validate_settings(AggregateSettings, given)))
     if json:
         print_json(report.aggregated_as_data(result))
     else:

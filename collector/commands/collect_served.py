@@ -39,18 +39,18 @@ def collect_here(given: dict[str, Any]) -> Collected:
     from collector.collection.collect import collect as collect_run
     from collector.collection.progress import CollectProgress
     from collector.collection.settings import CollectSettings
-    from collector.validation import checked
+    from collector.validation import validate_settings
 
-    return collect_run(checked(CollectSettings, given), CollectProgress())
+    return collect_run(validate_settings(CollectSettings, given), CollectProgress())
 
 
 def collect_served(given: dict[str, Any], served: Served) -> Collected:
     """Start the servers of configs, collect every row of their datasets, and stop them."""
-    from collector.servers.config import load_config, servers_of
+    from collector.servers.config import load_config, server_configs
     from collector.servers.datasets import write_split
     from collector.servers.serve import child_gym
 
-    servers = servers_of(load_config(served.configs, served.settings))
+    servers = server_configs(load_config(served.configs, served.settings))
     path = given.get("input_jsonl_fpath")
     if path is not None:
         tasks = found(path)

@@ -95,7 +95,7 @@ def _parsed(name: str, texts: list[str]) -> Any:
     result: Any = None
     for text in texts:
         try:
-            result = yaml_values.merged(result, yaml_values.parse(text))
+            result = yaml_values.merge(result, yaml_values.parse(text))
         except ValueError as error:
             raise UsageError(f"{name}: {error}") from error
     return result

@@ -145,7 +145,7 @@ def strip_times(row: Row) -> Row:
         ("a: {resources_servers: {arithmetic: {session_timeout: [1]}}}", 2, "session_timeout"),
         ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "no name of a host"),
         (BOMB, 2, "too large"),
-        ("a: [", 2, "not YAML"),
+        ("a: [", 2, "not valid YAML"),
         ("- a", 2, "not a map"),
         ("{}", 2, "no servers"),
         (
@@ -296,7 +296,7 @@ def test_the_example_of_the_docs_runs(workspace: Path) -> None:
     (workspace / "counter.py").write_text(broken, encoding="utf-8")
     failed = run_command("spotter", "test", "counter.py", cwd=workspace)
     assert failed.returncode == 1
-    assert "empty answer: it scores 1.0, not 0" in failed.stderr
+    assert "empty answer: the reward is 1.0, not 0" in failed.stderr
 
 
 def test_help_lists_every_command_that_is_installed(workspace: Path) -> None:

@@ -14,7 +14,7 @@ import yaml
 from collector.errors import FileError
 from collector.servers.resources_servers.environment import Environment
 from collector.servers.resources_servers.generate import FOLDER
-from collector.servers.resources_servers.workplace_assistant import BY_NAME
+from collector.servers.resources_servers.workplace_assistant import TOOLS_BY_NAME
 from collector.servers.responses_api_models import simulated_model
 from collector.servers.responses_api_models.base import ModelError
 from collector.servers.responses_api_models.simulated_model import SimulatedModel
@@ -40,7 +40,7 @@ def seeded(params: Row, seed: int, **more: Any) -> Row:
 
 def called(state: Any, item: Row) -> Row:
     try:
-        found = BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
+        found = TOOLS_BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
         result: Row = {"output": found}
     except ValueError as error:
         result = {"error": str(error)}
@@ -291,7 +291,7 @@ def test_the_config_names_the_defaults() -> None:
     folder = Path(str(simulated_model.__file__)).parent
     config = yaml.safe_load((folder / "configs/simulated_model.yaml").read_text())
     settings = config["policy_model"]["responses_api_models"]["simulated_model"]
-    assert settings == simulated_model.Settings().model_dump()
+    assert settings == simulated_model.SimulatedModelSettings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_tasks_that_ask_the_same_are_told(tmp_path: Path, caplog: pytest.LogCapt
     write_lines(tmp_path / "mine.jsonl", [*rows, {"ground_truth": "3"}])
     model = SimulatedModel({"slip_rate": 0.0, "tasks": str(tmp_path / "mine.jsonl")})
     assert messages(ask(model, {"input": "What now?"}))[0].endswith("Answer: 1")
-    assert caplog.text.count("another task asks the same") == 1
+    assert caplog.text.count("two tasks have the same prompt") == 1
 
 
 @pytest.mark.parametrize("answer", ["1e5000000", "9" * 5000, "1/0", "x", ""])

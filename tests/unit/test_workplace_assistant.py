@@ -12,12 +12,12 @@ import pytest
 
 from collector.servers.resources_servers.environment import Call
 from collector.servers.resources_servers.workplace_assistant import (
-    BY_NAME,
     OWN_TABLES,
+    TOOLS_BY_NAME,
     WorkplaceAssistant,
     ground_truth,
 )
-from collector.servers.resources_servers.workplace_assistant.tables import State
+from collector.servers.resources_servers.workplace_assistant.tables import WorkplaceState
 from tests.support import ROOT
 
 Row = dict[str, Any]
@@ -44,8 +44,8 @@ def real_lines(name: str) -> list[Any]:
     return [json.loads(line) for line in (REAL / name).read_text(encoding="utf-8").splitlines()]
 
 
-def call(state: State, tool: str, /, **arguments: Any) -> Any:
-    return BY_NAME[tool].function(state, arguments)
+def call(state: WorkplaceState, tool: str, /, **arguments: Any) -> Any:
+    return TOOLS_BY_NAME[tool].function(state, arguments)
 
 
 def items(calls: list[Row]) -> Row:
@@ -266,7 +266,7 @@ def test_tables_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"aisha@example.com,\xff\n", "email_addresses.csv is not UTF-8"),
+        (b"aisha@example.com,\xff\n", "email_addresses.csv is not valid UTF-8"),
         (b'"a\n', "email_addresses.csv:1: unexpected end of data"),
     ],
     ids=["not UTF-8", "open quote"],
@@ -347,18 +347,18 @@ def test_a_call_that_breaks_a_tool_is_an_answer() -> None:
 
 
 def test_null_is_an_argument_that_was_left_out() -> None:
-    tool = BY_NAME["email_search_emails"]
-    assert tool.checked({"query": "a", "page": None}) == {"query": "a"}
+    tool = TOOLS_BY_NAME["email_search_emails"]
+    assert tool.parse_arguments({"query": "a", "page": None}) == {"query": "a"}
 
 
-def test_ground_truth_that_the_tables_refuse_is_told_once(
+def test_ground_truth_that_the_tables_refuse_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     environment = WorkplaceAssistant({})
     row = truth(Call("email_delete_email", {"email_id": "00099999"}))
     for _ in range(2):
         environment.verify(row, {"output": []}, None)
-    assert caplog.text.count("refused on the tables of") == 1
+    assert caplog.text.count("do not allow a call of a ground_truth") == 1
     assert "data_dir" in caplog.text
 
 
