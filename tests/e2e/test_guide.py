@@ -162,7 +162,7 @@ def test_without_servers_the_commands_say_what_to_start(workspace: Path) -> None
         assert "spotter run" in done.stderr
 
 
-def test_a_program_of_nemo_gyms_own_is_named(workspace: Path) -> None:
+def test_a_program_of_nemo_gym_is_named(workspace: Path) -> None:
     config = "judge: {resources_servers: {math_with_judge: {entrypoint: app.py}}}"
     place = workspace / "resources_servers" / "math_with_judge"
     (place / "configs").mkdir(parents=True)
@@ -172,7 +172,7 @@ def test_a_program_of_nemo_gyms_own_is_named(workspace: Path) -> None:
             (place / "app.py").write_text(PROGRAM, encoding="utf-8")
         done = run_command("spotter", "run", "-c", str(place / "configs/judge.yaml"), cwd=workspace)
         assert done.returncode == 2
-        assert "judge: math_with_judge is a program of NeMo Gym's own" in done.stderr
+        assert "judge: math_with_judge is a program of NeMo Gym" in done.stderr
         assert "spotter collect" in done.stderr
 
 
