@@ -26,9 +26,9 @@ def find_file(text: str | Path, config_dir: Path | None = None) -> Path:
             return folder / text
     if found := bundled_file(text, folders):
         return found
-    near_config = " near the config," if config_dir else ""
+    near_config = ", near the config," if config_dir else ""
     raise FileError(
-        f"cannot find {text} in the current folder,{near_config} or among the files of spotter"
+        f"cannot find {text} in the current folder{near_config} or among the files of spotter"
     )
 
 

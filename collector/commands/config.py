@@ -63,7 +63,8 @@ def _fetch_running_config(host: str, port: int) -> dict[str, Any]:
         return asyncio.run(fetch())
     except ServerError as error:
         raise ServerError(
-            f"no config files are named, and {str(error).splitlines()[0]}\n"
+            "no config files are named, and the running servers cannot be asked:"
+            f" {str(error).splitlines()[0]}\n"
             "  what to do: start the servers with spotter run, give the head server's address with"
             " --head-host and --head-port, or name config files: -c a.yaml -c b.yaml\n"
             f"  {list_bundled_configs()}"

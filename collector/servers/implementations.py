@@ -75,7 +75,7 @@ def load_model(server: ServerConfig) -> LanguageModel:
     """Return the model of a model server; raise UsageError if it is unknown."""
     model_class = _built_in_class(server.kind, server.implementation)
     if model_class is None:
-        raise UsageError(_unknown_message(server.kind, server.implementation))
+        raise UsageError(f"{server.name}: {_unknown_message(server.kind, server.implementation)}")
     model: LanguageModel = model_class(server.settings)
     return model
 
@@ -88,7 +88,7 @@ def load_environment(implementation: str, settings: Row) -> Environment[Any]:
         if not isinstance(entrypoint, str):
             raise UsageError(
                 _unknown_message("resources_servers", implementation)
-                + "\n  what to do: check the name, or set entrypoint to your Python file"
+                + "\n  what to do: check the name, or name your Python file as entrypoint"
             )
         found = environment_class(find_file(entrypoint, Path(settings.get(ORIGIN, "."))))
     return _create_environment(found, settings)
@@ -174,4 +174,4 @@ def _built_in_class(kind: str, implementation: str) -> Any:
 
 
 def _unknown_message(kind: str, implementation: str) -> str:
-    return f"unknown {implementation} in {kind} (there are: {', '.join(BUILT_IN[kind])})"
+    return f"{kind}/{implementation} is unknown (there are: {', '.join(BUILT_IN[kind])})"

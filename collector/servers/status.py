@@ -59,7 +59,10 @@ def _parse_instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
     except orjson.JSONDecodeError:
         rows = None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ServerError(f"{head} did not return a list of servers (HTTP {status})")
+        raise ServerError(
+            f"{head} did not return a list of servers (HTTP {status})\n"
+            "  what to do: check --head-host and --head-port: is this the head server?"
+        )
     return rows
 
 

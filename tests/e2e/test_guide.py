@@ -96,7 +96,7 @@ def test_the_guide_works_as_typed(
         status = run_command("ng_status", head, "--json", cwd=workspace)
         assert [row["is_healthy"] for row in json.loads(status.stdout)] == [True] * 3
         dumped = run_command("ng_dump_config", head, cwd=workspace).stdout
-        told = get(f"{gym.head}/global_config_dict_yaml").body
+        head_config = get(f"{gym.head}/global_config_dict_yaml").body
         url = gym.urls["workplace_assistant"]
         cookie = post(f"{url}/seed_session", example_row()).cookie
         found = post(f"{url}/email_search_emails", {}, cookie=cookie).body["output"]
@@ -118,7 +118,7 @@ def test_the_guide_works_as_typed(
     assert sent["temperature"] == 0.7
     assert sent["max_output_tokens" if style == "responses" else "max_tokens"] == 2048
     assert "workplace_assistant_simple_agent" in dumped
-    for text in (told, dumped, run.rollouts.read_text(encoding="utf-8")):
+    for text in (head_config, dumped, run.rollouts.read_text(encoding="utf-8")):
         assert KEY not in text
 
 

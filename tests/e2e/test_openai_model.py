@@ -190,12 +190,12 @@ def test_no_key_is_sent_if_there_is_none(start_endpoint: EndpointFactory) -> Non
     assert "Bearer" not in str(error)
 
 
-def test_an_endpoint_that_is_not_there_is_told() -> None:
+def test_an_unreachable_endpoint_is_an_error() -> None:
     error = refusal(Endpoint(free_port()).settings(max_retries=0), {"input": "hello"})
     assert error.status == 502
 
 
-def test_the_wrong_path_is_told(start_endpoint: EndpointFactory) -> None:
+def test_a_wrong_path_is_an_error(start_endpoint: EndpointFactory) -> None:
     endpoint = start_endpoint()
     settings = endpoint.settings(openai_base_url=f"http://127.0.0.1:{endpoint.port}")
     assert refusal(settings, {"input": "hello"}).status == 404

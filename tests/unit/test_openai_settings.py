@@ -1,4 +1,4 @@
-"""The settings of an OpenAI-compatible endpoint, and its key, which is told to nobody."""
+"""The settings of an OpenAI-compatible endpoint, and its key, which never appears in a message."""
 
 from __future__ import annotations
 

@@ -391,7 +391,9 @@ def test_an_outage_is_a_whole_response_without_an_answer() -> None:
         assert "simulated" in response["error"]["message"]
 
 
-def test_tasks_that_ask_the_same_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_tasks_with_the_same_prompt_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     rows = [
         {"responses_create_params": {"input": "What now?"}, "ground_truth": answer}
         for answer in ("1", "1", "2")

@@ -209,17 +209,17 @@ def test_tools_take_anything_for_an_argument(value: Any) -> None:
 def test_what_was_updated_can_be_searched() -> None:
     state = OWN.new_session(truth())
     for field, value in (("event_name", "Nap"), ("participant_email", "A@B.C"), ("duration", 45)):
-        told = call(
+        answer = call(
             state, "calendar_update_event", event_id="00000003", field=field, new_value=value
         )
-        assert told == "Event updated successfully."
+        assert answer == "Event updated successfully."
     (event,) = call(state, "calendar_search_events", query="nap")["events"]
     assert event["participant_email"] == "a@b.c"
     for wrong in (["a"], {"a": 1}, 3):
-        told = call(
+        answer = call(
             state, "calendar_update_event", event_id="00000003", field="event_name", new_value=wrong
         )
-        assert told == "new_value must be a text."
+        assert answer == "new_value must be a text."
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_tables_beside_the_config_are_used_as_in_nemo_gym(tmp_path: Path) -> Non
     assert len(environment.company.tables["emails"].records) == 10
     assert len(environment.company.addresses) == 20
     assert "csv_data" in environment.description()
-    assert OWN.description() == "tables of spotter"
+    assert OWN.description() == "spotter's own tables"
 
 
 def test_tables_that_cannot_be_used_are_named(tmp_path: Path) -> None:

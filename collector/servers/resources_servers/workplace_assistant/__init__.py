@@ -52,7 +52,7 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
 
     def description(self) -> str:
         """Return which tables the environment uses."""
-        return f"tables of {'spotter' if self.folder == OWN_TABLES else self.folder}"
+        return "spotter's own tables" if self.folder == OWN_TABLES else f"tables in {self.folder}"
 
     def new_session(self, row: Row) -> WorkplaceState:
         """Return fresh tables; raise ValueError for a row without a valid ground truth."""
