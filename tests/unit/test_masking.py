@@ -1,4 +1,4 @@
-"""Masks: verdicts on rollouts that measure nothing, through a resources server's own endpoint."""
+"""Masks in verdicts, through the endpoint of a resources server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILED = {"status": "failed", "error": {"code": "server_error", "message": "over
 
 
 class Judge(Environment[None]):
-    """Answers with the verdict that it was made with."""
+    """An environment that returns the verdict in its settings."""
 
     def new_session(self, row: Row) -> None:  # noqa: ARG002
         return None
@@ -50,7 +50,7 @@ def mask_in(reply: httpx.Response) -> Row:
 
 def test_a_verdict_is_measured_unless_it_says_otherwise() -> None:
     assert mask_in(verify({"reward": 1.0})) == MEASURED
-    # the row may be one that was collected before
+    # the row may come from an earlier rollout
     assert mask_in(verify({"reward": 1.0}, mask_sample=True, failure_kind="shutdown")) == MEASURED
 
 
@@ -70,7 +70,7 @@ def test_an_environment_masks_with_a_reason(kind: str) -> None:
     [
         ("failed", "server_error", "provider_unavailable"),
         ("failed", "rate_limit_exceeded", "provider_quota_exhausted"),
-        # as NeMo Gym's simple agent passes it on
+        # in the form that NeMo Gym's simple agent passes on
         ("incomplete", "server_error", "provider_unavailable"),
     ],
 )

@@ -235,7 +235,7 @@ def test_tools_are_nested(choice: str | Row, sent: str | Row) -> None:
     ],
     ids=lambda given: json.dumps(given)[:60] if isinstance(given, dict) else None,
 )
-def test_what_chat_completions_cannot_say_is_refused(given: Row, named: str) -> None:
+def test_a_request_without_a_translation_is_refused(given: Row, named: str) -> None:
     with pytest.raises(ModelError, match=named) as error:
         chat_request({"input": "hi", **given})
     assert error.value.status == 400
@@ -419,7 +419,7 @@ def test_a_malformed_completion_is_the_endpoints_fault(answer: Row, named: str) 
     ],
     ids=["none", "text", "failed", "queued"],
 )
-def test_a_useless_response_is_the_endpoints_fault(answer: Row, named: str) -> None:
+def test_an_unusable_response_is_the_endpoints_fault(answer: Row, named: str) -> None:
     with pytest.raises(ModelError, match=named) as error:
         checked_response(answer)
     assert error.value.status == 502

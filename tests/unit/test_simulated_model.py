@@ -38,7 +38,7 @@ def seeded(params: Row, seed: int, **more: Any) -> Row:
     return {**params, "metadata": {"extra_body": json.dumps({"seed": seed})}, **more}
 
 
-def called(state: Any, item: Row) -> Row:
+def tool_output(state: Any, item: Row) -> Row:
     try:
         found = TOOLS_BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
         result: Row = {"output": found}
@@ -62,7 +62,7 @@ def rollout(
         assert len(calls) <= 1
         if not calls:
             break
-        items += [called(state, call) for call in calls]
+        items += [tool_output(state, call) for call in calls]
     return environment.verify(row, {"output": items}, state), items
 
 
@@ -306,8 +306,8 @@ def test_nobody_takes_it_for_a_real_model(given: str, shown: str) -> None:
 FAULTY = {"failure_rate": 0.2, "hang_rate": 0.1, "mask_rate": 0.2, "slip_rate": 0.0}
 
 
-def fate(model: SimulatedModel, params: Row) -> str:
-    """Ask once, and say what became of it."""
+def outcome(model: SimulatedModel, params: Row) -> str:
+    """Send one request, and return its outcome."""
 
     async def ask_once() -> Row:
         asking = asyncio.create_task(model.respond(params))
@@ -326,7 +326,7 @@ def fate(model: SimulatedModel, params: Row) -> str:
 def test_faults_come_at_their_rates_and_the_same_ones_again() -> None:
     params = {"input": "What is 2 + 3?"}
     first, second = (
-        [fate(SimulatedModel(FAULTY), seeded(params, seed)) for seed in range(100)]
+        [outcome(SimulatedModel(FAULTY), seeded(params, seed)) for seed in range(100)]
         for _ in range(2)
     )
     assert first == second
@@ -343,7 +343,7 @@ def test_a_retry_has_a_chance_and_a_new_collection_the_same_faults() -> None:
 
     def attempts(request: Row) -> int:
         for number in range(1, 50):
-            if fate(model, request) == "completed":
+            if outcome(model, request) == "completed":
                 return number
         raise AssertionError("no attempt succeeds")
 
@@ -355,7 +355,7 @@ def test_a_retry_has_a_chance_and_a_new_collection_the_same_faults() -> None:
 
 def test_without_a_seed_faults_vary() -> None:
     model = SimulatedModel({"failure_rate": 0.5})
-    found = {fate(model, {"input": "What is 2 + 3?"}) for _ in range(50)}
+    found = {outcome(model, {"input": "What is 2 + 3?"}) for _ in range(50)}
     assert found == {"completed", "HTTP 503"}
 
 
@@ -365,14 +365,14 @@ def test_only_the_first_step_of_a_rollout_goes_wrong() -> None:
     output = {"type": "function_call_output", "call_id": call["call_id"], "output": "{}"}
     later = {**params, "input": [*params["input"], call, output]}
     model = SimulatedModel({"failure_rate": 1.0})
-    assert fate(model, params) == "HTTP 503"
-    assert fate(model, later) == "completed"
+    assert outcome(model, params) == "HTTP 503"
+    assert outcome(model, later) == "completed"
 
 
 def test_faults_leave_the_other_answers_alone() -> None:
     for seed in range(20):
         params = seeded({"input": "What is 2 + 3?"}, seed)
-        found = fate(SimulatedModel(FAULTY), params)
+        found = outcome(SimulatedModel(FAULTY), params)
         if found == "completed":
             assert ask(SimulatedModel(FAULTY), params)["id"] == ask(PERFECT, params)["id"]
 
