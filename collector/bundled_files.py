@@ -1,4 +1,4 @@
-"""Where files are that a config or a command names: here, or among those that come with spotter."""
+"""Find the files that a config or a command names: on disk, or among those bundled with Spotter."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from pathlib import Path
 
 from collector.errors import FileError
 
-# laid out as NeMo Gym is: resources_servers/<name>/data/train.jsonl
+# has the layout of NeMo Gym: resources_servers/<name>/data/train.jsonl
 GYM_ROOT = Path(__file__).parent / "servers"
-# the setting that tells where a config came from, so that paths in it can be found
+# the setting that holds the folder of a config, to find the paths in that config
 ORIGIN = "_config_dir"
 
 
 def find_file(text: str | Path, config_dir: Path | None = None) -> Path:
-    """Return a file: below the current folder, near the config that names it, or the gym's own.
+    """Return the path of a file; raise FileError if it does not exist.
 
-    Near a config is its own folder, and the one that its checkout begins in.
+    Look in the current folder, then in the config's folder and the root of its checkout, then
+    among the bundled files.
     """
     near = [config_dir, *config_dir.absolute().parents[2:3]] if config_dir else []
     folders = [Path.cwd(), *near]
@@ -26,14 +27,16 @@ def find_file(text: str | Path, config_dir: Path | None = None) -> Path:
     if found := bundled_file(text, folders):
         return found
     near_config = ", near the config," if config_dir else ""
-    raise FileError(f"cannot find {text} here{near_config} or among the files of spotter")
+    raise FileError(
+        f"cannot find {text} in the current folder{near_config} or among the files of spotter"
+    )
 
 
 def bundled_file(text: str | Path, folders: Iterable[Path] = (Path(),)) -> Path | None:
-    """Return a file that comes with spotter; raise FileError if it would be of another environment.
+    """Return the path of a bundled file, or None.
 
-    A folder with an environment of the same name has tables of its own: our tasks on these tables
-    would be judged wrongly, without a word.
+    Raise FileError if one of the folders holds an environment of the same name: the bundled tasks
+    do not belong to its tables, so their verdicts would be silently wrong.
     """
     path = GYM_ROOT / text
     if not path.is_file():
@@ -43,7 +46,7 @@ def bundled_file(text: str | Path, folders: Iterable[Path] = (Path(),)) -> Path 
         if Path(text).parts[2:3] == ("data",) and (folder / environment / "configs").is_dir():
             raise FileError(
                 f"{folder / environment} has no {Path(*Path(text).parts[2:])}\n"
-                "  what to do: download the file, or name another one; the file of that name that"
+                "  what to do: download the file, or name another one. The file of that name that"
                 " comes with spotter belongs to other tables"
             )
     return path

@@ -1,4 +1,4 @@
-"""The folder for what is worth keeping between calls: plans, empty warehouses, logs."""
+"""The folder for files that speed up later calls: plans, empty warehouses, logs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def cache_dir() -> Path:
-    """Return the folder for plans and dbt's log."""
+    """Return the cache folder, or a private one for this process if it is not writable."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     chosen = Path(os.environ.get("SPOTTER_CACHE") or Path(base, "spotter"))
     with contextlib.suppress(OSError):
@@ -20,8 +20,8 @@ def cache_dir() -> Path:
 
 @functools.cache
 def _private_folder() -> Path:
-    """Return a folder for those whose home cannot be written to, as in many containers.
+    """Return a new folder for this process, because the home is not writable in many containers.
 
-    It lasts as long as the process: a name that others could guess could hold their SQL.
+    Its name is random: in a folder with a known name, somebody else could place SQL.
     """
     return Path(tempfile.mkdtemp(prefix="spotter-"))

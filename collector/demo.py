@@ -20,7 +20,7 @@ from collector.profiling.profile import Outcome, Settings, profile
 from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
 from collector.terminal import Progress, printable
-from collector.validation import checked
+from collector.validation import validate_settings
 from collector.warehouse.queries import Table, run_query
 
 CONFIGS = (
@@ -116,13 +116,13 @@ def _collected(demo: Demo) -> Collected:
         "num_repeats_add_seed": True,
         "num_samples_in_parallel": demo.parallel,
         "overwrite": True,
-        **(demo_faults.COLLECTED if demo.has_faults else {}),
+        **(demo_faults.COLLECT_SETTINGS if demo.has_faults else {}),
     }
     manner = ", which fails, hangs and is masked at times" if demo.has_faults else ""
     _say(f"starting the servers of the workplace assistant, with a simulated model{manner}")
-    with child_gym(CONFIGS, demo_faults.SERVED if demo.has_faults else ()) as gym:
+    with child_gym(CONFIGS, demo_faults.SERVER_SETTINGS if demo.has_faults else ()) as gym:
         address = {"head_host": gym.head_host, "head_port": gym.head_port}
-        return collect(checked(CollectSettings, {**given, **address}), CollectProgress())
+        return collect(validate_settings(CollectSettings, {**given, **address}), CollectProgress())
 
 
 def _profiled(demo: Demo) -> Outcome:

@@ -1,4 +1,4 @@
-"""The faults of `spotter demo --faults`: how often what goes wrong, and what became of it."""
+"""The faults of `spotter demo --faults`: their rates, and a summary of their effects."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collector.warehouse.queries import Table, run_query
 
 MODEL = "policy_model.responses_api_models.simulated_model"
 AGENT = "workplace_assistant_simple_agent.responses_api_agents.simple_agent"
-# what the servers are told; the agent waits a little longer for its model than we for the agent
-SERVED = (
+# the agent waits a little longer for its model than the collector waits for the agent
+SERVER_SETTINGS = (
     f"{MODEL}.failure_rate=0.1",
     f"{MODEL}.hang_rate=0.02",
     f"{MODEL}.mask_rate=0.06",
     f"{AGENT}.request_timeout=6",
 )
-# what the collector is told: the agents would need longer for their own metrics than this timeout
-COLLECTED: dict[str, Any] = {
+# the agents would need longer than this timeout to aggregate their own metrics
+COLLECT_SETTINGS: dict[str, Any] = {
     "max_attempts": 2,
     "request_timeout": 5.0,
     "disable_aggregation": True,
@@ -44,19 +44,20 @@ from runs
 
 
 def findings(warehouse: Path) -> Iterator[str]:
-    """Say what failed, what was masked and what is missing."""
+    """Yield lines that say which rollouts failed, were masked or are missing."""
     failures, masks, counts = (_query(warehouse, query) for query in (FAILURES, MASKS, COUNTS))
-    yield "What failed on the way? The collector tried each of these rollouts twice at most."
+    yield "Which attempts failed? The collector tried each of these rollouts at most twice."
     for kind, attempts, recovered, lost in failures.rows:
-        tried, mended = counted_noun(attempts, "attempt"), counted_noun(recovered, "rollout")
-        yield f"  {kind:24}  {tried:12}  {mended} recovered, {lost} lost"
-    yield "\nWhat was masked? The infrastructure failed, not the agent: these measure nothing."
+        attempt_text = counted_noun(attempts, "attempt")
+        recovered_text = counted_noun(recovered, "rollout")
+        yield f"  {kind:24}  {attempt_text:12}  {recovered_text} recovered, {lost} lost"
+    yield "\nWhich rollouts were masked? The infrastructure failed, so no figure includes them."
     for kind, count, reason in masks.rows:
         yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
     ((expected, missing, masked, measured),) = counts.rows
     yield (
         f"\n{counted_noun(expected, 'rollout')} expected: {missing} missing, {masked} masked."
-        f" Every figure here is over the other {measured}."
+        f" Every figure here covers the other {measured}."
     )
 
 

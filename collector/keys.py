@@ -12,15 +12,15 @@ MAX_ROLLOUT = 1 << 20
 
 
 class Keys:
-    """A set of keys: one number a task, whose bits are the rollouts."""
+    """A set of keys, stored as one integer per task whose bits are the rollouts."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Create an empty set."""
         self._rollouts: dict[int, int] = {}
         self.count = 0
 
     def add(self, key: Key) -> bool:
-        """Add a key; tell whether it is new."""
+        """Add a key, and return whether it is new."""
         task, rollout = key
         known = self._rollouts.get(task, 0)
         if known >> rollout & 1:
@@ -30,16 +30,16 @@ class Keys:
         return True
 
     def __contains__(self, key: Key) -> bool:
-        """Tell whether a key is there."""
+        """Return whether the set has a key."""
         task, rollout = key
         return bool(self._rollouts.get(task, 0) >> rollout & 1)
 
 
-def key_of(row: Row) -> Key:
-    """Return the key of a row; raise ValueError if it has none."""
+def row_key(row: Row) -> Key:
+    """Return the key of a row; raise ValueError if an index is missing or invalid."""
     rollout = _index(row, ROLLOUT)
     if rollout >= MAX_ROLLOUT:
-        raise ValueError(f"{ROLLOUT} is beyond {MAX_ROLLOUT}")
+        raise ValueError(f"{ROLLOUT} must be below {MAX_ROLLOUT}")
     return _index(row, TASK), rollout
 
 

@@ -177,7 +177,7 @@ def parse_map(texts: Sequence[str]) -> object:
         value = parse_or_keep(last) if path else yaml_values.parse(last)
         for part in reversed(path):
             value = {part: value}
-        result = yaml_values.merged(result, value)
+        result = yaml_values.merge(result, value)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Keep secrets out of everything that is written: known ones, and what looks like one."""
+"""Redact secrets in everything that Spotter writes: known ones, and texts that look like one."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def is_secret_name(name: str) -> bool:
 
 
 def is_hidden_name(name: str) -> bool:
-    """Tell whether a field had better not be shown: rather one too many than one too few."""
+    """Tell whether to hide a field; in doubt, hide it."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return is_secret_name(snake) or bool(HIDDEN_NAME.fullmatch(snake))
 
 
 def secret_fields(value: Any) -> Iterator[tuple[str, Any]]:
-    """Return the dotted name and the value of each field that holds a secret."""
-    for path, item in yaml_values.walked(value):
+    """Yield the dotted name and the value of each field that holds a secret."""
+    for path, item in yaml_values.walk(value):
         if isinstance(item, dict):
             for key in item:
                 if isinstance(key, str) and is_secret_name(key):
@@ -60,9 +60,9 @@ def secret_fields(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def secret_texts(value: Any) -> Iterator[str]:
-    """Return every text below a field that holds a secret, also in lists and maps."""
+    """Yield every text below a field that holds a secret, also in lists and maps."""
     for _, found in secret_fields(value):
-        for _, item in yaml_values.walked(found):
+        for _, item in yaml_values.walk(found):
             if isinstance(item, (str, int)) and not isinstance(item, bool):
                 yield str(item)
                 yield SCHEME.sub("", str(item), count=1)
@@ -72,36 +72,38 @@ class Redactor:
     """Replaces secrets in text."""
 
     def __init__(self, known: Iterable[str] = (), *, shortest: int = SHORTEST) -> None:
-        """Learn the known ones; short ones are passwords like `test`, and would spoil the text."""
+        """Take the known secrets; ignore short ones like `test`, which are ordinary words."""
         self._known = sorted({text for text in known if len(text) >= shortest}, key=len)[::-1]
-        # as they stand in a line of JSON, which may write a character in several ways
+        # the secrets as JSON may write them: escaped or not
         forms = {json.dumps(text)[1:-1] for text in self._known}
         forms |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in self._known}
         self._forms = [form.encode("utf-8", "replace") for form in forms]
 
-    def text(self, text: str) -> str:
-        """Remove known secrets and what looks like one: for messages."""
+    def redact_text(self, text: str) -> str:
+        """Replace known secrets, and texts that look like one; for messages."""
         return LOOKS_SECRET.sub(
             lambda match: (match["keep"] or match["url"] or match["cookie"] or "") + MARK,
-            self._without(text),
+            self._replace_known(text),
         )
 
-    def line(self, line: bytes) -> bytes:
-        """Remove known secrets from the texts of a row: what else a model writes is data."""
+    def redact_line(self, line: bytes) -> bytes:
+        """Replace known secrets in the texts of a JSON row; everything else in a row is data."""
         if not any(form in line for form in self._forms):
             return line
-        return dump(self._cleaned(parse_object(line)))
+        return dump(self._redact_value(parse_object(line)))
 
-    def _cleaned(self, value: Any) -> Any:
+    def _redact_value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._without(value)
+            return self._replace_known(value)
         if isinstance(value, list):
-            return [self._cleaned(item) for item in value]
+            return [self._redact_value(item) for item in value]
         if isinstance(value, dict):
-            return {self._without(key): self._cleaned(item) for key, item in value.items()}
+            return {
+                self._replace_known(key): self._redact_value(item) for key, item in value.items()
+            }
         return value
 
-    def _without(self, text: str) -> str:
+    def _replace_known(self, text: str) -> str:
         for secret in self._known:
             text = text.replace(secret, MARK)
         return text

@@ -11,9 +11,9 @@ SHOWN = 15
 
 
 def suggestion(name: str, known: Iterable[str], *, form: str = "{}", cutoff: float = 0.6) -> str:
-    """Return a question that names the most similar known name, or an empty text.
+    """Return "; did you mean …?" with the most similar known name, or an empty text.
 
-    The form says how that name is typed, such as `+{}=…`.
+    `form` shows how a user types that name, such as `+{}=…`.
     """
     by_lower = {one.lower(): one for one in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=cutoff)
@@ -21,12 +21,12 @@ def suggestion(name: str, known: Iterable[str], *, form: str = "{}", cutoff: flo
 
 
 def first_names(names: Sequence[str]) -> str:
-    """List the first names, and how many more there are."""
+    """Return the first names as one text, and how many more there are."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(label(one) for one in names[:SHOWN]) + more
 
 
 def unknown_name(name: str, known: Sequence[str]) -> str:
-    """Say that a name is unknown, suggest one, and list those that exist."""
+    """Return a message that a name is unknown, with a suggestion and the known names."""
     listed = first_names(known) or "none"
     return f"{label(name)}: unknown{suggestion(name, known)}\n  there are: {listed}"

@@ -1,4 +1,4 @@
-"""pydantic at the boundary: wrong settings become one sentence each."""
+"""Validate settings with pydantic, and turn each error into one sentence."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from collector.errors import UsageError
 M = TypeVar("M", bound=BaseModel)
 
 
-def checked(model: type[M], given: dict[str, Any]) -> M:
-    """Build settings, or say which of them are wrong and why."""
+def validate_settings(model: type[M], given: dict[str, Any]) -> M:
+    """Return the settings as a model; raise UsageError with one line per wrong setting."""
     try:
         return model(**given)
     except ValidationError as error:
@@ -20,17 +20,17 @@ def checked(model: type[M], given: dict[str, Any]) -> M:
 
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[str]:
-    """Say what is wrong with each setting, once, and quote no value: it may be a secret."""
-    told: dict[str, str] = {}
+    """Return one sentence per wrong setting, without its value: it may be a secret."""
+    sentences: dict[str, str] = {}
     for problem in error.errors(include_input=False, include_url=False):
-        # a contradiction between settings is of no single one, and names them itself
+        # an error about several settings belongs to no single field, and names them itself
         if not problem["loc"]:
             text = problem["msg"].removeprefix("Value error, ")
-            told.setdefault(text, text)
+            sentences.setdefault(text, text)
             continue
         name = str(problem["loc"][0])
         field = model.model_fields.get(name)
         meant = field.description if field and problem["type"] != "value_error" else None
         text = f"must be {meant}" if meant else problem["msg"].removeprefix("Value error, ")
-        told.setdefault(name, f"{name}: {text}")
-    return list(told.values())
+        sentences.setdefault(name, f"{name}: {text}")
+    return list(sentences.values())

@@ -20,7 +20,7 @@ REPLACED = ("float", "bool", "timestamp")
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader with resolvers of its own."""
+    """A safe loader with the resolvers that NeMo Gym uses."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -32,33 +32,33 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOL, list("tTfF"))
 
 
 def parse(text: str) -> Any:
-    """Return what the text says, or raise ValueError, which names a place but no content.
+    """Return the value of a YAML text; raise ValueError with the position of an error.
 
-    The text may hold secrets, and YAML's own messages quote it.
+    The message does not quote the text, as YAML's own messages do: it may hold secrets.
     """
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - it is a safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "unknown place"
-        raise ValueError(f"not YAML ({where})") from None
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "unknown position"
+        raise ValueError(f"not valid YAML ({where})") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError("not YAML that can be read") from error
+        raise ValueError("not valid YAML") from error
 
 
-def merged(left: Any, right: Any) -> Any:
-    """Merge maps into each other, key by key; anything else is replaced."""
+def merge(left: Any, right: Any) -> Any:
+    """Return two maps merged key by key, at every level; any other left value is replaced."""
     if not (isinstance(left, dict) and isinstance(right, dict)):
         return right
     return left | {
-        key: merged(left[key], value) if key in left else value for key, value in right.items()
+        key: merge(left[key], value) if key in left else value for key, value in right.items()
     }
 
 
-def walked(value: Any) -> Iterator[tuple[str, Any]]:
-    """Return everything in maps and lists with its dotted place, each part once.
+def walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every value in maps and lists with its dotted path, each map and list once.
 
-    YAML may refer to a part from many places, even from inside of it.
+    A YAML alias may refer to the same part from many places, even from inside that part.
     """
     stack: list[tuple[str, Any]] = [("", value)]
     seen: set[int] = set()

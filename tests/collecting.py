@@ -9,7 +9,7 @@ from typing import Any
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
 from collector.collection.settings import CollectSettings
-from collector.validation import checked
+from collector.validation import validate_settings
 from tests.gym import Gym
 from tests.support import Row
 
@@ -33,7 +33,7 @@ def collected(gym: Gym, tasks: Path, told: Told | None = None, **settings: Any) 
         "head_port": gym.port,
         **settings,
     }
-    return collect(checked(CollectSettings, given), told or Told())
+    return collect(validate_settings(CollectSettings, given), told or Told())
 
 
 def metrics_of(result: Collected) -> list[Row]:

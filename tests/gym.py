@@ -28,12 +28,12 @@ AGENT = "my_agent"
 
 @dataclass
 class Gym:
-    """A running test gym, which can be ended and started again on the same port."""
+    """A test gym, which can be killed and started again on the same port."""
 
     port: int
     options: list[str]
     host: Host | None = None
-    """Where it runs; without one, in a process of its own, which can be killed."""
+    """The host that runs the gym; without a host, the gym runs in a child process."""
     server: web.AppRunner | None = None
     process: subprocess.Popen[bytes] | None = None
 
@@ -77,7 +77,7 @@ class Gym:
             return stats
 
     def release(self) -> None:
-        """Let the rollouts go on whose script says `hold`."""
+        """Let the rollouts continue whose script says `hold`."""
         urllib.request.urlopen(f"{self.url}/release", timeout=10).close()  # noqa: S310
 
 
@@ -120,8 +120,8 @@ def start_collect(gym: Gym, tasks: Path, *flags: str, **options: Any) -> subproc
 
 
 def arguments(gym: Gym, tasks: Path, *flags: str, output: str = "out.jsonl") -> list[str]:
-    named = [] if any(flag.startswith("--agent-url") for flag in flags) else [gym.agent_url]
-    return ["collect", "-a", AGENT, "-i", str(tasks), "-o", output, *named, *flags]
+    urls = [] if any(flag.startswith("--agent-url") for flag in flags) else [gym.agent_url]
+    return ["collect", "-a", AGENT, "-i", str(tasks), "-o", output, *urls, *flags]
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -137,7 +137,7 @@ def keys_of(rows: Iterable[Row]) -> list[tuple[int, int]]:
 
 
 def assert_whole(run: Profiled, count: int) -> None:
-    """Exactly one valid row for each materialized key."""
+    """Check that there is exactly one valid row for each materialized key."""
     expected = keys_of(rows_of(run.inputs))
     assert len(expected) == count
     assert sorted(keys_of(rows_of(run.rollouts))) == sorted(expected)

@@ -94,7 +94,7 @@ def finite(statistics: Row) -> Row:
 
 
 def mean(values: Sequence[float]) -> float:
-    # one after the other: the sum may overflow, which is then no figure
+    # add one by one: if the sum overflows, there is no figure
     return sum(values) / len(values)
 
 

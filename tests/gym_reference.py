@@ -1,7 +1,7 @@
-"""What NeMo Gym 0.7.0 makes of a run, from the rules alone: the contents of its three files.
+"""The contents of NeMo Gym 0.7.0's three files for a run, computed from the rules alone.
 
-Slow and plain on purpose, with the standard library only. It answers in the shape of the golden
-cases' `expected.json`.
+The code is slow and plain on purpose, and uses the standard library only. Its result has the shape
+of the golden cases' `expected.json`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Attempt:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The numbers that count; a field of the usage hides the rollout's of the same name."""
+        """The metrics; a field of the usage hides the rollout's field of the same name."""
         found = self.found or {}
         own = {name: value for name, value in found.items() if name != "mask_sample"}
         return {
@@ -65,7 +65,7 @@ class Attempt:
 
 
 def profile(inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bool) -> Row:
-    """Return what the files must hold and how complete the run is, or what is wrong with it."""
+    """Return the expected files and the completion of a run, or the first broken invariant."""
     problem = broken_invariant(inputs, rollouts, allow_partial=allow_partial)
     if problem:
         return problem
@@ -83,7 +83,7 @@ def profile(inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bo
 
 
 def group(attempts: Iterable[Attempt], key: Callable[[Attempt], K]) -> dict[K, list[Attempt]]:
-    """Group attempts, the groups in the order of their keys and each in that of its rollouts."""
+    """Group attempts; sort the groups by their keys, and each group by its rollouts."""
     groups: dict[K, list[Attempt]] = defaultdict(list)
     for one in sorted(attempts, key=lambda one: key_of(one.asked)):
         groups[key(one)].append(one)
@@ -97,7 +97,7 @@ def key_of(row: Row) -> Key:
 def broken_invariant(
     inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bool
 ) -> Row | None:
-    """Name the first thing that is wrong with a run, and the keys it is wrong with."""
+    """Return the first broken invariant of a run with its keys, or None."""
     asked, found = Counter(map(key_of, inputs)), Counter(map(key_of, rollouts))
     problems = {
         "duplicate_input": [key for key, count in asked.items() if count > 1],
@@ -118,7 +118,7 @@ def match(inputs: Sequence[Row], rollouts: Sequence[Row]) -> list[Attempt]:
 
 
 def label_servers(attempts: Iterable[Attempt]) -> dict[str, str]:
-    """Name every server: as its agent, if no other server fronts that agent, else as itself."""
+    """Return a label for every server: its agent's name if no other server has it, else its own."""
     agents: dict[str, str] = {}
     for one in attempts:
         agents.setdefault(one.server, one.agent or one.server)
@@ -130,7 +130,7 @@ def label_servers(attempts: Iterable[Attempt]) -> dict[str, str]:
 
 
 def completion(attempts: Sequence[Attempt]) -> Row:
-    """Count what was collected, masked or not, for each task and server."""
+    """Count the collected rollouts, masked or not, per task and server."""
     groups = group(attempts, lambda one: (one.task, one.server)).values()
     states = [[one.found is not None for one in own] for own in groups]
     completed = sum(map(sum, states))
@@ -178,7 +178,7 @@ def task_profile(unmasked: Sequence[Attempt]) -> Row:
 
 
 def rollout_info(one: Attempt) -> Row:
-    """The compact record of a rollout, its numbers as they were written."""
+    """Return the compact record of a rollout, with its numbers as written."""
     found = one.found or {}
     own = {name: found[name] for name in found if name[:1] != "_" and name != "mask_sample"}
     record: Row = {"rollout_id": f"{one.task}:{one.index}"}
@@ -201,7 +201,7 @@ def usage_of(found: Row) -> Row:
 
 
 def is_infinite(value: object) -> bool:
-    """Tell NaN and the infinities, which no file may hold."""
+    """Tell whether a value is NaN or infinite, which no file may hold."""
     return isinstance(value, float) and not math.isfinite(value)
 
 
@@ -224,7 +224,7 @@ def agent_metrics(
     repeats: Sequence[Row],
     covered: Mapping[str, Row],
 ) -> list[Row]:
-    """One entry per label, and one per agent that has nothing but its coverage to tell."""
+    """Return one entry per label, and one per agent that has only its coverage."""
     entries = {
         label: {
             **describe([one.metrics for one in own]),

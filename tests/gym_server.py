@@ -1,7 +1,7 @@
-"""A gym for tests: an agent that does as its rows say, or fails by chance.
+"""A gym for tests: an agent that follows a script in its rows, or fails at random.
 
-A row's `script` lists what happens at the first, second, … request for it; the last entry is
-repeated. With `--fault-rate` any request may fail in any way instead.
+A row's `script` says what the agent does at the first, second, … request for the row; the last
+entry applies to all later requests. With `--fault-rate`, any request may fail in any way instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 from aiohttp import web
 
-SECRET = "sk-test-0123456789abcdef"  # noqa: S105 - of nobody
+SECRET = "sk-test-0123456789abcdef"  # noqa: S105 - not a real key
 FAULTS = ("500", "429", "drop", "garbage", "malformed", "hang")
 Row = dict[str, Any]
 
@@ -52,7 +52,7 @@ class Gym:
         self.most_active = max(self.active, self.most_active)
         try:
             await asyncio.sleep(row.get("seconds", self.options.latency))
-            return await self.play(move, row, request)
+            return await self.perform(move, row, request)
         finally:
             self.active -= 1
 
@@ -65,7 +65,7 @@ class Gym:
         self.bodies.append(body)
         return web.json_response({"episode_id": episode, "task_id": task["task_id"], **move})
 
-    async def play(self, move: str, row: Row, request: web.Request) -> web.StreamResponse:
+    async def perform(self, move: str, row: Row, request: web.Request) -> web.StreamResponse:
         if move == "hold":
             await self.released.wait()
         if move in ("ok", "hold"):
@@ -145,7 +145,7 @@ class Gym:
         return web.json_response(yaml.safe_dump(config))
 
     async def release(self, _: web.Request) -> web.Response:
-        """Let those go on that are told to `hold`."""
+        """Let the rollouts continue whose script says `hold`."""
         self.released.set()
         return web.Response()
 

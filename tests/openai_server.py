@@ -1,7 +1,7 @@
-"""An OpenAI-compatible endpoint for tests, which reads the conversation.
+"""An OpenAI-compatible endpoint for tests.
 
-With tools offered and no tool's output yet it calls the first one; then it tells what the tool
-said. `say: TEXT` as the last user text makes it answer that text at once.
+If the request offers tools and has no tool output yet, the endpoint calls the first tool. Otherwise
+it repeats the tool's output. If the last user text is `say: TEXT`, it answers TEXT at once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class BadRequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Talk:
-    """What either API's request comes down to."""
+class ChatInput:
+    """The parts of a request that matter here, the same for both APIs."""
 
     words: int
     last_user: str
@@ -39,8 +39,8 @@ class Talk:
 
 
 @dataclass(frozen=True)
-class Move:
-    """What the model does next."""
+class ModelMove:
+    """The next message or tool call of the model."""
 
     text: str = ""
     tool: str | None = None
@@ -52,20 +52,20 @@ class Move:
         return max(1, len((self.text or self.arguments).split()))
 
 
-def next_move(talk: Talk) -> Move:
-    if talk.tools and not talk.outputs and not talk.last_user.startswith("say:"):
-        tool = talk.tools[0]
+def next_move(chat_input: ChatInput) -> ModelMove:
+    if chat_input.tools and not chat_input.outputs and not chat_input.last_user.startswith("say:"):
+        tool = chat_input.tools[0]
         arguments = json.dumps(value_for(tool.get("parameters") or {"type": "object"}))
-        return Move(tool=tool["name"], arguments=arguments)
-    text = f"you said: {talk.last_user}"
-    if talk.last_user.startswith("say:"):
-        text = talk.last_user.removeprefix("say:").strip()
-    elif talk.outputs:
-        text = f"the tool said: {' and '.join(talk.outputs)}"
+        return ModelMove(tool=tool["name"], arguments=arguments)
+    text = f"you said: {chat_input.last_user}"
+    if chat_input.last_user.startswith("say:"):
+        text = chat_input.last_user.removeprefix("say:").strip()
+    elif chat_input.outputs:
+        text = f"the tool said: {' and '.join(chat_input.outputs)}"
     words = text.split()
-    if talk.limit is not None and len(words) > talk.limit:
-        return Move(text=" ".join(words[: talk.limit]), is_cut=True)
-    return Move(text=text)
+    if chat_input.limit is not None and len(words) > chat_input.limit:
+        return ModelMove(text=" ".join(words[: chat_input.limit]), is_cut=True)
+    return ModelMove(text=text)
 
 
 def value_for(schema: Row) -> Any:
@@ -79,34 +79,34 @@ def value_for(schema: Row) -> Any:
     return simple.get(kind)
 
 
-def talk_of_items(body: Row) -> Talk:
-    """Read a Responses API request."""
+def parse_responses_request(body: Row) -> ChatInput:
+    """Parse a Responses API request; raise BadRequestError if it is malformed."""
     require("messages" not in body and "max_tokens" not in body, "a field of Chat Completions")
     require(isinstance(body.get("input"), (str, list)), "input is missing")
     require(None not in body.values(), "a null")
-    given = body["input"]
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    value = body["input"]
+    items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     tools = body.get("tools", [])
     require(all("name" in tool for tool in tools), "a tool is not flat")
-    called: list[str] = []
+    call_ids: list[str] = []
     for item in items:
         if item.get("type") == "function_call":
-            called.append(item["call_id"])
+            call_ids.append(item["call_id"])
         if item.get("type") == "function_call_output":
-            require(item["call_id"] in called, "an output without its call")
+            require(item["call_id"] in call_ids, "an output without its call")
     outputs = [item["output"] for item in items if item.get("type") == "function_call_output"]
-    said = [text_of(item["content"]) for item in items if item.get("role") == "user"]
-    return Talk(
+    user_texts = [text_of(item["content"]) for item in items if item.get("role") == "user"]
+    return ChatInput(
         words=len(json.dumps(items).split()),
-        last_user=said[-1] if said else "",
+        last_user=user_texts[-1] if user_texts else "",
         outputs=outputs,
         tools=tools,
         limit=body.get("max_output_tokens"),
     )
 
 
-def talk_of_messages(body: Row) -> Talk:
-    """Read a Chat Completions request."""
+def parse_chat_request(body: Row) -> ChatInput:
+    """Parse a Chat Completions request; raise BadRequestError if it is malformed."""
     for name in RESPONSES_FIELDS:
         require(name not in body, f"{name} is unknown")
     messages = body.get("messages")
@@ -116,10 +116,10 @@ def talk_of_messages(body: Row) -> Talk:
     tools = body.get("tools", [])
     require(all("function" in tool for tool in tools), "a tool is not nested")
     require(bool(tools) or "tool_choice" not in body, "tool_choice without tools")
-    said = [text_of(message["content"]) for message in messages if message["role"] == "user"]
-    return Talk(
+    user_texts = [text_of(message["content"]) for message in messages if message["role"] == "user"]
+    return ChatInput(
         words=len(json.dumps(messages).split()),
-        last_user=said[-1] if said else "",
+        last_user=user_texts[-1] if user_texts else "",
         outputs=[text_of(each["content"]) for each in messages if each["role"] == "tool"],
         tools=[tool["function"] for tool in tools],
         limit=body.get("max_tokens"),
@@ -127,17 +127,17 @@ def talk_of_messages(body: Row) -> Talk:
 
 
 def check_order(messages: list[Row]) -> None:
-    """Refuse calls whose outputs do not follow directly, as OpenAI does."""
-    awaited: list[str] = []
+    """Refuse a call whose output does not follow directly, as OpenAI does."""
+    open_calls: list[str] = []
     for message in messages:
         require(message["role"] in ROLES, f"unknown role {message['role']}")
         if message["role"] == "tool":
-            require(message["tool_call_id"] in awaited, "an output without its call")
-            awaited.remove(message["tool_call_id"])
+            require(message["tool_call_id"] in open_calls, "an output without its call")
+            open_calls.remove(message["tool_call_id"])
         else:
-            require(not awaited, "a call without its output")
-        awaited += [call["id"] for call in message.get("tool_calls", [])]
-    require(not awaited, "a call without its output")
+            require(not open_calls, "a call without its output")
+        open_calls += [call["id"] for call in message.get("tool_calls", [])]
+    require(not open_calls, "a call without its output")
 
 
 def require(is_right: bool, message: str) -> None:
@@ -152,7 +152,7 @@ def text_of(content: str | list[Row]) -> str:
 
 
 class OpenAI:
-    """The endpoint: answers, failures, and what it saw."""
+    """The endpoint: its answers, its failures, and the requests that it received."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
@@ -160,26 +160,26 @@ class OpenAI:
         self.failures_left = options.fail_first
 
     async def responses(self, request: web.Request) -> web.StreamResponse:
-        return await self.answer(request, talk_of_items, self.response)
+        return await self.answer(request, parse_responses_request, self.response)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
-        return await self.answer(request, talk_of_messages, self.completion)
+        return await self.answer(request, parse_chat_request, self.completion)
 
     async def answer(self, request: web.Request, read: Any, write: Any) -> web.StreamResponse:
         body = await request.json()
         await asyncio.sleep(self.options.latency)
         self.requests.append({"path": request.path, "body": body})
-        given = request.headers.get("Authorization", "")
-        if given != f"Bearer {KEY}":
-            return refused(401, f"Incorrect API key provided: {given}")
+        key = request.headers.get("Authorization", "")
+        if key != f"Bearer {KEY}":
+            return error_response(401, f"Incorrect API key provided: {key}")
         if self.failures_left:
             self.failures_left -= 1
             return self.fail(request)
         try:
-            talk = read(body)
+            chat_input = read(body)
         except (BadRequestError, KeyError) as error:
-            return refused(400, str(error))
-        return web.json_response(write(body, talk, next_move(talk)))
+            return error_response(400, str(error))
+        return web.json_response(write(body, chat_input, next_move(chat_input)))
 
     def fail(self, request: web.Request) -> web.StreamResponse:
         if self.options.fail_status == DROP:
@@ -189,9 +189,9 @@ class OpenAI:
         if self.options.fail_status == NO_JSON:
             return web.json_response({"error": {"message": f"no, {KEY}"}})
         headers = {"Retry-After": self.options.retry_after} if self.options.retry_after else {}
-        return refused(self.options.fail_status, f"not now; your key is {KEY}", headers)
+        return error_response(self.options.fail_status, f"not now; your key is {KEY}", headers)
 
-    def response(self, body: Row, talk: Talk, move: Move) -> Row:
+    def response(self, body: Row, chat_input: ChatInput, move: ModelMove) -> Row:
         number = len(self.requests)
         item: Row = {
             "id": f"msg_{number}",
@@ -221,19 +221,19 @@ class OpenAI:
             "tool_choice": body.get("tool_choice", "auto"),
             "tools": body.get("tools", []),
             "usage": {
-                "input_tokens": talk.words,
+                "input_tokens": chat_input.words,
                 "input_tokens_details": {"cached_tokens": 0},
                 "output_tokens": move.words,
                 "output_tokens_details": {"reasoning_tokens": 0},
-                "total_tokens": talk.words + move.words,
+                "total_tokens": chat_input.words + move.words,
             },
         }
 
-    def completion(self, body: Row, talk: Talk, move: Move) -> Row:
+    def completion(self, body: Row, chat_input: ChatInput, move: ModelMove) -> Row:
         number = len(self.requests)
         message: Row = {"role": "assistant", "content": move.text or None}
         if self.options.think:
-            message["reasoning_content"] = f"thinking of {talk.last_user}"
+            message["reasoning_content"] = f"thinking of {chat_input.last_user}"
         if move.tool:
             function = {"name": move.tool, "arguments": move.arguments}
             message["tool_calls"] = [
@@ -247,21 +247,23 @@ class OpenAI:
             "model": body["model"],
             "choices": [{"index": 0, "message": message, "finish_reason": reason}],
             "usage": {
-                "prompt_tokens": talk.words,
+                "prompt_tokens": chat_input.words,
                 "completion_tokens": move.words,
-                "total_tokens": talk.words + move.words,
+                "total_tokens": chat_input.words + move.words,
             },
         }
 
     async def missing(self, request: web.Request) -> web.Response:
         self.requests.append({"path": request.path})
-        return refused(self.options.missing_status, "no such path")
+        return error_response(self.options.missing_status, "no such path")
 
     async def stats(self, _: web.Request) -> web.Response:
         return web.json_response({"requests": self.requests})
 
 
-def refused(status: int, message: str, headers: dict[str, str] | None = None) -> web.Response:
+def error_response(
+    status: int, message: str, headers: dict[str, str] | None = None
+) -> web.Response:
     return web.json_response({"error": {"message": message}}, status=status, headers=headers)
 
 

@@ -25,8 +25,8 @@ OPENAI = "responses_api_models/openai_model/configs/openai_model.yaml"
 
 
 @dataclass
-class Running:
-    """A gym that is up."""
+class RunningGym:
+    """A running gym: its process, the port of the head server, and the URLs by server."""
 
     process: subprocess.Popen[str]
     head_port: int
@@ -38,7 +38,7 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(*arguments: str, cwd: Path, command: str = "spotter") -> Iterator[Running]:
+def running_gym(*arguments: str, cwd: Path, command: str = "spotter") -> Iterator[RunningGym]:
     program = str(Path(sys.executable).with_name(command))
     words = ["run"] if command == "spotter" else []
     process = subprocess.Popen(
@@ -52,11 +52,11 @@ def running(*arguments: str, cwd: Path, command: str = "spotter") -> Iterator[Ru
     line = process.stdout.readline()
     if not line:
         _, errors = process.communicate(timeout=60)
-        raise AssertionError(f"it did not start: {errors}")
+        raise AssertionError(f"the servers did not start: {errors}")
     ready = json.loads(line)
     urls = {server["name"]: server["url"] for server in ready["servers"]}
     try:
-        yield Running(process, ready["head"]["port"], urls)
+        yield RunningGym(process, ready["head"]["port"], urls)
     finally:
         process.terminate()
         _, errors = process.communicate(timeout=60)

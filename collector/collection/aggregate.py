@@ -174,14 +174,13 @@ async def _ask(
     try:
         reply = await client.post(url, body.chunks(), timeout=timeout)
     except ClientError as error:
-        raise ServerError(servers.redactor.text(f"{where}: {error}")) from error
+        raise ServerError(servers.redactor.redact_text(f"{where}: {error}")) from error
     if reply.status != httpx.codes.OK:
         text = reply.body[:4096].decode("utf-8", "replace")
-        raise ServerError(
-            f"{where} answered {reply.status}: {servers.redactor.text(text)[:MESSAGE_CHARACTERS]}"
-        )
+        shown = servers.redactor.redact_text(text)[:MESSAGE_CHARACTERS]
+        raise ServerError(f"{where} answered {reply.status}: {shown}")
     try:
-        return AgentAggregate.model_validate(parse_object(servers.redactor.line(reply.body)))
+        return AgentAggregate.model_validate(parse_object(servers.redactor.redact_line(reply.body)))
     except ValidationError as error:
         first = error.errors()[0]
         field_name = ".".join(map(str, first["loc"]))

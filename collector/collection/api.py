@@ -17,7 +17,7 @@ from collector.errors import UsageError
 from collector.gym_client import GymClient
 from collector.jsonl import dump, parse_object
 from collector.keys import ROLLOUT, TASK
-from collector.validation import checked
+from collector.validation import validate_settings
 
 Row = dict[str, Any]
 
@@ -56,7 +56,7 @@ async def run_rollouts(  # noqa: PLR0913 - each can be left out
     policy = Policy(parallel=parallel, request_timeout=request_timeout, max_attempts=max_attempts)
     stop = Stop()
     async with GymClient() as client:
-        servers = await find_servers(None, checked(Connection, connection), client)
+        servers = await find_servers(None, validate_settings(Connection, connection), client)
         dispatcher = Dispatcher(servers, client, policy, stop)
         async with contextlib.aclosing(dispatcher.run(_requests(rows))) as outcomes:
             async for outcome in outcomes:

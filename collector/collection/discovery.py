@@ -115,7 +115,7 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
                 if time.monotonic() > until:
                     raise ServerError(
                         f"agent {name} cannot be reached at {url_without_password(url)}:"
-                        f" {servers.redactor.text(str(error))}"
+                        f" {servers.redactor.redact_text(str(error))}"
                     ) from error
                 await asyncio.sleep(REACH_PAUSE)
                 continue

@@ -16,7 +16,7 @@ from collector.collection.requests import Request
 from collector.collection.stopping import Stop
 from collector.errors import ServerError
 from collector.gym_client import ClientError, GymClient, NotSentError, url_without_password
-from collector.retries import pause, retry_after
+from collector.retries import retry_after, retry_delay
 
 RAMP_WORKERS = 32
 RAMP_SECONDS = 0.01
@@ -133,7 +133,7 @@ class Dispatcher:
             if not isinstance(outcome, Failure) or outcome.is_final:
                 return
             request = request.again()
-            if not await self._stop.pause(pause(request.attempt)) or self._stop.is_too_late():
+            if not await self._stop.pause(retry_delay(request.attempt)) or self._stop.is_too_late():
                 return
 
     async def _attempt(self, request: Request) -> Outcome | None:
@@ -165,7 +165,9 @@ class Dispatcher:
                     self._stop.budget.note(seconds)
                 return self._judge.of_reply(request, reply, seconds=seconds)
             refusals += 1
-            if not await self._stop.pause(min(left, retry_after(reply.headers) or pause(refusals))):
+            if not await self._stop.pause(
+                min(left, retry_after(reply.headers) or retry_delay(refusals))
+            ):
                 return None
 
     async def _wait_for_server(self, agent: str, error: NotSentError, refusals: int) -> bool:
@@ -177,11 +179,11 @@ class Dispatcher:
             self._stop.ask(
                 ServerError(
                     f"agent {agent} cannot be reached at {url_without_password(self._urls[agent])}:"
-                    f" {self._judge.redactor.text(str(error))}"
+                    f" {self._judge.redactor.redact_text(str(error))}"
                     + (f"\n  gave up after {patience:g} s" if watch.was_seen else "")
                 )
             )
-        return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, pause(refusals)))
+        return await self._stop.pause(min(LONGEST_REFUSED_PAUSE, retry_delay(refusals)))
 
     async def _look_again(self, agent: str, watch: _Watch) -> None:
         """Look up the agent's address again: a server that comes back may have another port."""

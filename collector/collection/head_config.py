@@ -79,7 +79,7 @@ class HeadConfig:
             if isinstance(name, str)
             and any(
                 isinstance(part, dict) and part.get(OBSERVED) is True
-                for _, part in yaml_values.walked(server)
+                for _, part in yaml_values.walk(server)
             )
         ]
 

@@ -114,7 +114,7 @@ class Judge:
         if row.get(FAILURE_CLASS) is not None:
             return self._agent_failure(request, row, body)
         return RolloutAnswer(
-            request, row, self.redactor.line(stamp_line(body, row, request.stamps))
+            request, row, self.redactor.redact_line(stamp_line(body, row, request.stamps))
         )
 
     def _failure(self, problem: _Problem, kind: str, reason: str) -> Failure:
@@ -137,7 +137,7 @@ class Judge:
             request,
             kind,
             message,
-            self.redactor.line(dump(row)),
+            self.redactor.redact_line(dump(row)),
             is_terminal=is_terminal,
             is_worth_retrying=not is_refused,
         )
@@ -152,13 +152,13 @@ class Judge:
             request,
             kind,
             self._safe(_Problem(request).describe(f"the agent reports {str(name)[:200]}")),
-            self.redactor.line(stamp_line(text, row, stamps)),
+            self.redactor.redact_line(stamp_line(text, row, stamps)),
             is_terminal=bool(row.get(FAILURE_TERMINAL)),
             is_worth_retrying=False,
         )
 
     def _safe(self, text: str) -> str:
-        return self.redactor.text(text[:READ_CHARACTERS].encode("utf-8", "replace").decode())
+        return self.redactor.redact_text(text[:READ_CHARACTERS].encode("utf-8", "replace").decode())
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from collector import yaml_values
 from collector.errors import FileError, UsageError
-from collector.validation import checked
+from collector.validation import validate_settings
 
 Row = dict[str, Any]
 
@@ -54,7 +54,7 @@ def load_prompt(path: Path) -> Prompt:
     if not isinstance(content, dict):
         raise UsageError(f"prompt_config {path}: not a map with `user` and perhaps `system`")
     try:
-        return checked(Prompt, {str(name): text for name, text in content.items()})
+        return validate_settings(Prompt, {str(name): text for name, text in content.items()})
     except UsageError as error:
         raise UsageError(f"prompt_config {path}: {error}") from error
 

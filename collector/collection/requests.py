@@ -8,7 +8,7 @@ from typing import Any
 from collector.collection.episodes import ROLLOUT_ID, episode_body
 from collector.collection.routing import AGENT, SERVER, SOURCE, target_of, taskset_of
 from collector.jsonl import dump, parse_object
-from collector.keys import ROLLOUT, TASK, Key, key_of
+from collector.keys import ROLLOUT, TASK, Key, row_key
 
 Row = dict[str, Any]
 ATTEMPT = "_ng_attempt_index"
@@ -49,7 +49,7 @@ class Request:
 def request_of(line: bytes, *, attempt: int = 0) -> Request:
     """Return the request of a materialized row; raise ValueError if the row cannot be run."""
     row = parse_object(line)
-    key = key_of(row)
+    key = row_key(row)
     name = target_of(row)
     if name is None:
         raise ValueError("no agent_ref with a name")

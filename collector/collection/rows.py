@@ -9,7 +9,7 @@ from typing import Any
 from collector.collection.problems import LineProblems
 from collector.errors import FileError
 from collector.jsonl import parse_object
-from collector.keys import Key, key_of
+from collector.keys import Key, row_key
 
 Row = dict[str, Any]
 Listener = Callable[[str], None]
@@ -39,7 +39,7 @@ def keyed_rows(
             continue
         try:
             row = parse_object(text)
-            key = key_of(row)
+            key = row_key(row)
         except ValueError as error:
             problems.add(number, str(error), hint)
             continue

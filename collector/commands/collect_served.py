@@ -30,18 +30,18 @@ def collect_from_running(options: CollectOptions, tasks: Path, **address: Any) -
     from collector.collection.collect import collect as collect_run
     from collector.collection.progress import CollectProgress
     from collector.collection.settings import CollectSettings
-    from collector.validation import checked
+    from collector.validation import validate_settings
 
     given = {**dict(options), "input_jsonl_fpath": _find_tasks(tasks), **address}
-    return collect_run(checked(CollectSettings, given), CollectProgress())
+    return collect_run(validate_settings(CollectSettings, given), CollectProgress())
 
 
 def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
     """Start the servers of configs, collect a task file or their datasets, and stop the servers."""
-    from collector.servers.config import load_config, servers_of
+    from collector.servers.config import load_config, server_configs
     from collector.servers.serve import child_gym
 
-    servers = servers_of(load_config(served.configs, served.settings))
+    servers = server_configs(load_config(served.configs, served.settings))
     tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served)
     with child_gym(served.configs, served.settings) as gym:
         return collect_from_running(

@@ -20,7 +20,7 @@ def config(
     settings: Set = None,
     head: HeadAddress,
 ) -> None:
-    """Print a config with its secrets hidden: of config files, or of the servers that run.
+    """Print the config of files, or of the running servers, with secrets hidden.
 
     \b
     spotter config
@@ -29,17 +29,17 @@ def config(
     """
     import yaml
 
-    from collector.servers.config import load_config, redacted, servers_of
+    from collector.servers.config import load_config, redact_config, server_configs
 
     files = [*(paths or []), *(config or [])]
     if settings and not files:
-        raise UsageError("--set needs config files: name those that the settings are for")
+        raise UsageError("--set needs config files: name the files that the settings are for")
     if files:
         loaded = load_config(files, settings or [])
-        servers_of(loaded)
+        server_configs(loaded)
     else:
         loaded = _fetch_config(head)
-    typer.echo(yaml.safe_dump(redacted(loaded), sort_keys=False, allow_unicode=True), nl=False)
+    typer.echo(yaml.safe_dump(redact_config(loaded), sort_keys=False, allow_unicode=True), nl=False)
 
 
 def _fetch_config(head: HeadAddress) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def _fetch_config(head: HeadAddress) -> dict[str, Any]:
 
     from collector.collection.head_config import fetch_head_config
     from collector.gym_client import GymClient
-    from collector.servers.config import bundled
+    from collector.servers.config import list_bundled_configs
 
     async def fetch() -> dict[str, Any]:
         async with GymClient() as client:
@@ -57,7 +57,9 @@ def _fetch_config(head: HeadAddress) -> dict[str, Any]:
         return asyncio.run(fetch())
     except ServerError as error:
         raise ServerError(
-            f"which config? No files are named, and {str(error).splitlines()[0]}\n"
-            "  what to do: start servers with spotter run first, say where the head server is with"
-            f" --head-port, or name config files: -c a.yaml -c b.yaml\n  {bundled()}"
+            "no config files are named, and the running servers cannot be asked:"
+            f" {str(error).splitlines()[0]}\n"
+            "  what to do: start the servers with spotter run, give the head server's address with"
+            " --head-host and --head-port, or name config files: -c a.yaml -c b.yaml\n"
+            f"  {list_bundled_configs()}"
         ) from error

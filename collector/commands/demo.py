@@ -30,10 +30,10 @@ def demo(
         ),
     ] = False,
 ) -> None:
-    """Run the whole workflow on the embedded gym: no model, no network, no account.
+    """Run the whole workflow on the embedded gym, without a real model, network or account.
 
-    Starts the workplace assistant with a simulated model, collects repeated rollouts, profiles
-    them, and shows what a profile tells. Running it again gives the same figures.
+    The command starts the workplace assistant with a simulated model, collects repeated rollouts,
+    profiles them, and prints some results. Every run of it gives the same figures.
 
     \b
     spotter demo

@@ -45,10 +45,10 @@ def run(
         FLAG_ONLY,
     ] = False,
 ) -> None:
-    """Start the servers of config files, and wait until you stop them with Ctrl-C.
+    """Start the servers of config files, and keep them running until Ctrl-C.
 
-    Configs that come with spotter are found without a folder of their own; a model that needs no
-    network is among them.
+    Paths are looked up in the current folder, then among the configs that come with spotter. One of
+    these is a simulated model that needs no network.
 
     \b
     spotter run -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
@@ -62,7 +62,7 @@ def run(
     from collector.servers.config import HEAD, load_config
     from collector.servers.serve import serve
 
-    given = {"host": head_host, "port": head_port}
-    head = [f"{HEAD}.{name}={value}" for name, value in given.items() if value is not None]
+    address = {"host": head_host, "port": head_port}
+    head = [f"{HEAD}.{name}={value}" for name, value in address.items() if value is not None]
     loaded = load_config([*(paths or []), *(config or [])], [*(settings or []), *head])
     asyncio.run(serve(loaded, as_json=json, exit_with_stdin=exit_with_stdin))

@@ -11,7 +11,7 @@ from collector.commands.common import Json, print_json
 from collector.errors import InvariantError, UsageError
 
 if TYPE_CHECKING:
-    from collector.servers.selftest import SelfTest
+    from collector.servers.selftest import SelfTestResult
 
 SHOWN = 10
 
@@ -43,7 +43,7 @@ def self_test(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Test an environment: the ground truth scores 1, an empty answer 0, tools check their input.
+    """Test an environment: the ground truth scores 1, an empty answer 0, tools check arguments.
 
     \b
     spotter test
@@ -58,36 +58,39 @@ def self_test(
 
     name = environment or entrypoint
     if not name and (input_jsonl_fpath or write):
-        raise UsageError("which environment are the tasks for? Name it before them")
+        raise UsageError("name the environment that the tasks are for, as the first argument")
     names = [name] if name else bundled_environments()
-    results = {one: _tested(one, input_jsonl_fpath, count, write) for one in names}
+    results = {path: _run_self_test(path, input_jsonl_fpath, count, write) for path in names}
     if json:
-        told = [{"environment": one, **asdict(result)} for one, result in results.items()]
-        print_json(told[0] if name else told)
-    if wrong := [_problems(one, found) for one, found in results.items() if found.problems]:
-        raise InvariantError("\n".join(wrong))
-    for one, result in results.items():
+        rows = [{"environment": path, **asdict(result)} for path, result in results.items()]
+        print_json(rows[0] if name else rows)
+    if failed := [_problems_text(path, one) for path, one in results.items() if one.problems]:
+        raise InvariantError("\n".join(failed))
+    for path, result in results.items():
         tasks = counted_noun(result.task_count, "task")
         if write:
             write_error(f"wrote {tasks} to {write}\n")
         if not json:
-            typer.echo(f"{one}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
+            typer.echo(f"{path}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
 
 
-def _tested(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTest:
+def _run_self_test(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTestResult:
     import asyncio
 
-    from collector.servers.implementations import environment_named, tasks_of, write_tasks
+    from collector.servers.implementations import find_environment, tasks_for_test
     from collector.servers.selftest import check_environment
+    from collector.servers.task_files import write_tasks
 
-    found = environment_named(name)
-    result = asyncio.run(check_environment(found, tasks_of(found, tasks, count)))
+    environment = find_environment(name)
+    result = asyncio.run(check_environment(environment, tasks_for_test(environment, tasks, count)))
     if write and not result.problems:
-        write_tasks(write.absolute(), tasks_of(found, tasks, count))
+        write_tasks(write.absolute(), tasks_for_test(environment, tasks, count))
     return result
 
 
-def _problems(name: str, result: SelfTest) -> str:
+def _problems_text(name: str, result: SelfTestResult) -> str:
+    from collector.terminal import counted_noun
+
     more = len(result.problems) - SHOWN
     shown = [*result.problems[:SHOWN], *([f"… and {more} more"] if more > 0 else [])]
-    return "\n  ".join([f"{len(result.problems)} problems in {name}", *shown])
+    return "\n  ".join([f"{counted_noun(len(result.problems), 'problem')} in {name}", *shown])

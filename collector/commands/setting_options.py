@@ -1,6 +1,6 @@
 """Give a command one option per field of its settings class.
 
-A command takes checked settings: `def aggregate(settings: AggregateSettings, *, …)`. The field's
+A command takes validate_settings settings: `def aggregate(settings: AggregateSettings, *, …)`. The field's
 type, default and `typer.Option` make the option, so that a setting is declared once.
 """
 
@@ -68,13 +68,13 @@ def with_setting_options(command: Command) -> Command:
     options = [_setting_option(name, hint, settings) for name, hint in _fields(settings).items()]
 
     def run(**values: Any) -> None:
-        from collector.validation import checked
+        from collector.validation import validate_settings
 
         texts = {option: values.pop(option.name) for option in options}
         given = {
             option.name: option.parse(text) for option, text in texts.items() if text is not None
         }
-        command(**{settings_name: checked(settings, given)}, **values)
+        command(**{settings_name: validate_settings(settings, given)}, **values)
 
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def status(head: HeadAddress, *, json: Json = False) -> None:
-    """Check every server that the head server knows; exit with 3 if one is down.
+    """Check every server that the head server lists; exit with 3 if one is down.
 
     \b
     spotter status
@@ -23,19 +23,19 @@ def status(head: HeadAddress, *, json: Json = False) -> None:
     import asyncio
     from dataclasses import asdict
 
-    from collector.servers.status import check_all
+    from collector.servers.status import check_servers
     from collector.terminal import printable
 
-    found = asyncio.run(check_all(head.head_host, head.head_port))
+    servers = asyncio.run(check_servers(head.head_host, head.head_port))
     if json:
-        print_json([asdict(health) for health in found])
+        print_json([asdict(health) for health in servers])
     else:
-        width = max([0, *(len(health.name) for health in found)])
-        for health in found:
+        width = max([0, *(len(health.name) for health in servers)])
+        for health in servers:
             state = "healthy" if health.is_healthy else f"DOWN: {health.problem}"
             typer.echo(
                 f"{printable(health.name):{width}}  {printable(health.url)}"
                 f"  {health.latency_ms:7.1f} ms  {printable(state)}"
             )
-    if down := [health.name for health in found if not health.is_healthy]:
-        raise ServerError(f"{len(down)} of {len(found)} servers are down: {', '.join(down)}")
+    if down := [health.name for health in servers if not health.is_healthy]:
+        raise ServerError(f"{len(down)} of {len(servers)} servers are down: {', '.join(down)}")

@@ -1,4 +1,4 @@
-"""Aggregate metrics as NeMo Gym's servers answer them; the figures come from the dbt models."""
+"""The endpoint `/aggregate_metrics` as NeMo Gym answers it, with figures from the dbt models."""
 
 from __future__ import annotations
 
@@ -8,35 +8,43 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from starlette.requests import Request
+from starlette.responses import Response
 
-from collector.child_process import command, failure
+from collector.child_process import failure_reason, spotter_command
 from collector.errors import InvariantError
 from collector.jsonl import dump
-from collector.keys import ROLLOUT, TASK, key_of
-from collector.servers.web import RefusedError
+from collector.keys import ROLLOUT, TASK, row_key
+from collector.servers.web import RequestRefusedError, json_response, read_body
 
 Row = dict[str, Any]
-# NeMo Gym profiles the rollouts of one server under one name
+# NeMo Gym profiles all rollouts of a server under one agent name
 AGENT = {"name": "agent"}
 KEY_METRICS = ("mean/", "coverage/")
 
 
-async def aggregate_metrics(rollouts: Any) -> Row:
-    """Profile the rollouts in a warehouse of their own, and return what NeMo Gym would."""
-    keys = _keys(rollouts)
+async def aggregate_endpoint(request: Request) -> Response:
+    """Answer `/aggregate_metrics` with the metrics of the rollouts in the request."""
+    body = await read_body(request)
+    return json_response(await _aggregate_metrics(body.get("verify_responses")))
+
+
+async def _aggregate_metrics(rollouts: Any) -> Row:
+    """Profile the rollouts in a temporary warehouse, and return the answer that NeMo Gym gives."""
+    keys = _rollout_keys(rollouts)
     if not keys:
         return _answer(profiles=[], metrics={}, repeats=[])
     with tempfile.TemporaryDirectory(prefix="spotter-aggregate-") as name:
         folder = Path(name)
-        _write(folder / "run.jsonl", [{**row, "agent_ref": AGENT} for row in rollouts])
+        _write_rows(folder / "run.jsonl", [{**row, "agent_ref": AGENT} for row in rollouts])
         inputs = [{"agent_ref": AGENT, TASK: task, ROLLOUT: rollout} for task, rollout in keys]
-        _write(folder / "run_materialized_inputs.jsonl", inputs)
+        _write_rows(folder / "run_materialized_inputs.jsonl", inputs)
         await _profile(folder)
         lines = (folder / "run_reward_profiling.jsonl").read_bytes().splitlines()
         (agent,) = orjson.loads((folder / "run_agent_metrics.json").read_bytes())
         repeats = orjson.loads((folder / "run_repeat_level_metrics.json").read_bytes())
     profiles = [orjson.loads(line) for line in lines]
-    # if all are masked, NeMo Gym tells only that
+    # if all rollouts are masked, NeMo Gym leaves the number of repeats out
     count = {"num_repeats": len({rollout for _, rollout in keys})} if profiles else {}
     return _answer(
         profiles=profiles,
@@ -59,30 +67,30 @@ def _without_agent(entry: Row) -> Row:
     return {key: value for key, value in entry.items() if key != "agent_ref"}
 
 
-def _keys(rollouts: Any) -> list[tuple[int, int]]:
+def _rollout_keys(rollouts: Any) -> list[tuple[int, int]]:
     if not isinstance(rollouts, list) or not all(isinstance(row, dict) for row in rollouts):
-        raise RefusedError(422, "verify_responses must be a list of rollouts")
+        raise RequestRefusedError(422, "verify_responses must be a list of rollouts")
     try:
-        return [key_of(row) for row in rollouts]
+        return [row_key(row) for row in rollouts]
     except ValueError as error:
-        raise RefusedError(422, f"verify_responses: {error}") from error
+        raise RequestRefusedError(422, f"verify_responses: {error}") from error
 
 
-def _write(path: Path, rows: list[Row]) -> None:
+def _write_rows(path: Path, rows: list[Row]) -> None:
     with path.open("wb") as file:
         file.writelines(dump(row) + b"\n" for row in rows)
 
 
 async def _profile(folder: Path) -> None:
-    """Run the command in a process of its own: dbt and DuckDB would hold up the server."""
+    """Run `spotter profile` in a child process: dbt and DuckDB would block the server."""
     process = await asyncio.create_subprocess_exec(
-        *command("profile", "run.jsonl", "--warehouse", "w.duckdb", "--json"),
+        *spotter_command("profile", "run.jsonl", "--warehouse", "w.duckdb", "--json"),
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    printed, complaints = await process.communicate()
+    stdout, stderr = await process.communicate()
     if process.returncode:
         status = 422 if process.returncode == InvariantError.exit_code else 500
-        raise RefusedError(status, failure(process.returncode, printed, complaints))
+        raise RequestRefusedError(status, failure_reason(process.returncode, stdout, stderr))

@@ -16,12 +16,12 @@ from starlette.applications import Starlette
 
 from collector.bundled_files import ORIGIN
 from collector.errors import ServerError, UsageError
-from collector.servers.config import HEAD, ServerConfig, head_of, servers_of
+from collector.servers.config import HEAD, ServerConfig, head_address, server_configs
 from collector.servers.head import Instance, head_app
-from collector.servers.implementations import load_environment, load_model, refuse_foreign
+from collector.servers.implementations import load_environment, load_model, refuse_nemo_gym_program
 from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
-from collector.servers.responses_api_agents.simple_agent import Settings, SimpleAgent
+from collector.servers.responses_api_agents.simple_agent import SimpleAgent, SimpleAgentSettings
 from collector.servers.responses_api_models.server import model_app
 from collector.suggestions import suggestion
 from collector.validation import problems_of
@@ -49,16 +49,16 @@ STOP_SECONDS = 5.0
 
 @dataclass
 class Gym:
-    """The running servers."""
+    """The running servers of a config."""
 
     head: Instance
     instances: list[Instance]
     notes: dict[str, str]
-    """What servers say about themselves, by their names."""
+    """Remarks of servers about themselves, by server name."""
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def wait_for_crash(self) -> None:
-        """Wait until a server ends by itself, which none should."""
+        """Wait until a server ends by itself, then raise ServerError."""
         done, _ = await asyncio.wait(self._tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -68,22 +68,26 @@ class Gym:
 
 @contextlib.asynccontextmanager
 async def running_gym(config: Row) -> AsyncIterator[Gym]:
-    """Start every server of a resolved config and the head server; stop them in the end."""
-    servers = servers_of(config)
-    head_host, head_port = head_of(config)
+    """Start every server of a resolved config and the head server; stop them on exit."""
+    servers = server_configs(config)
+    head_host, head_port = head_address(config)
     with contextlib.ExitStack() as stack:
         sockets = {
-            server.name: stack.enter_context(_bound(server.name, server.host, server.port))
+            server.name: stack.enter_context(
+                _listening_socket(server.name, server.host, server.port)
+            )
             for server in servers
         }
-        head_socket = stack.enter_context(_bound("the head server", head_host, head_port))
+        head_socket = stack.enter_context(
+            _listening_socket("the head server", head_host, head_port)
+        )
         instances = [_instance(server, sockets[server.name]) for server in servers]
         _write_addresses(config, instances)
-        apps = {server.name: _app(server, instances) for server in servers}
-        head = Instance(HEAD, HEAD, "head", head_host, _port(head_socket))
+        apps = {server.name: _build_app(server, instances) for server in servers}
+        head = Instance(HEAD, HEAD, "head", head_host, _bound_port(head_socket))
         config[HEAD] = {"host": head.host, "port": head.port}
-        running = [_Server(app, sockets[name], name) for name, app in apps.items()]
-        running.append(_Server(head_app(config, instances), head_socket, HEAD))
+        running = [_GymServer(app, sockets[name], name) for name, app in apps.items()]
+        running.append(_GymServer(head_app(config, instances), head_socket, HEAD))
         tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
         try:
             await asyncio.gather(*(server.wait_until_started() for server in running))
@@ -97,8 +101,8 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
                 task.cancel()
 
 
-class _Server(uvicorn.Server):
-    """A server among others: signals are for the command that started them all."""
+class _GymServer(uvicorn.Server):
+    """A server that leaves signals to the command that started all servers."""
 
     def __init__(self, app: Starlette, listening: socket.socket, name: str) -> None:
         super().__init__(
@@ -118,7 +122,7 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    async def run(self) -> None:  # type: ignore[override]  # uvicorn's own starts a loop
+    async def run(self) -> None:  # type: ignore[override]  # uvicorn's starts a loop
         await self.serve(sockets=[self._listening])
 
     async def wait_until_started(self) -> None:
@@ -130,37 +134,39 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.contextmanager
-def _bound(name: str, host: str, port: int) -> Iterator[socket.socket]:
-    """Take a port before anything starts, so that a taken one is told clearly."""
+def _listening_socket(name: str, host: str, port: int) -> Iterator[socket.socket]:
+    """Bind a port before any server starts, so that a port in use is a clear error."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # the protocol is named, so that asyncio turns off Nagle's algorithm: 40 ms a request
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as made:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # given the protocol, asyncio turns off Nagle's algorithm, which costs 40 ms per request
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((host, port))
-        except (TypeError, ValueError) as error:  # a name that cannot be looked up
-            raise UsageError(f"{name} cannot listen on {host!r}: no name of a host") from error
+            bound.bind((host, port))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{name} cannot listen on {host!r}: not a valid host name") from error
         except OSError as error:
             raise ServerError(
                 f"{name} cannot listen on {host}:{port}: {error.strerror}\n"
-                "  what to do: a gym may be running there already (spotter status tells):"
-                " stop it, or give another port, for the head server with --head-port"
+                "  what to do: check with spotter status whether a gym is already running there."
+                " Stop it, or choose another port (for the head server with --head-port)"
             ) from error
-        made.listen(BACKLOG)
-        yield made
+        bound.listen(BACKLOG)
+        yield bound
 
 
-def _port(made: socket.socket) -> int:
-    port: int = made.getsockname()[1]
+def _bound_port(bound: socket.socket) -> int:
+    port: int = bound.getsockname()[1]
     return port
 
 
 def _instance(server: ServerConfig, listening: socket.socket) -> Instance:
-    return Instance(server.name, server.kind, server.implementation, server.host, _port(listening))
+    return Instance(
+        server.name, server.kind, server.implementation, server.host, _bound_port(listening)
+    )
 
 
 def _write_addresses(config: Row, instances: list[Instance]) -> None:
-    """Tell the chosen ports in the config, where collectors look for them."""
+    """Write the chosen ports into the config, where collectors look for them."""
     for instance in instances:
         implementations = config[instance.name][instance.kind]
         settings = implementations[instance.implementation] or {}
@@ -169,55 +175,60 @@ def _write_addresses(config: Row, instances: list[Instance]) -> None:
     add_relays(config, agents)
 
 
-def _app(server: ServerConfig, instances: list[Instance]) -> Starlette:
-    refuse_foreign(server)
+def _build_app(server: ServerConfig, instances: list[Instance]) -> Starlette:
+    refuse_nemo_gym_program(server)
     _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
-            seconds = _seconds(server.settings.get("session_timeout"))
+            seconds = _session_seconds(server.settings.get("session_timeout"))
             environment = load_environment(server.implementation, server.settings)
             app = ResourcesServer(server.name, environment, session_seconds=seconds).app()
             app.state.note = environment.description()
             return app
         if server.kind == "responses_api_models":
             return model_app(server.name, load_model(server))
-        return _agent(server, instances).app()
+        return _build_agent(server, instances).app()
     except ValidationError as error:
-        found = "; ".join(problems_of(error, Settings))
+        found = "; ".join(problems_of(error, SimpleAgentSettings))
         raise UsageError(f"{server.name}: {found}") from error
     except ValueError as error:
         raise UsageError(f"{server.name}: {error}") from error
 
 
-def _seconds(given: Any) -> float:
-    if given is None:
+def _session_seconds(value: Any) -> float:
+    if value is None:
         return DEFAULT_SESSION_SECONDS
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given > 0:
-        raise ValueError("session_timeout must be a number of seconds")
-    return float(given)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ValueError("session_timeout must be a positive number of seconds")
+    return float(value)
 
 
 def _refuse_misspelt(server: ServerConfig) -> None:
-    """Configs may hold more than we know, as NeMo Gym's do; but not a name that is nearly right."""
+    """Refuse a setting whose name resembles a known one; other unknown names are allowed.
+
+    NeMo Gym's configs have settings that Spotter does not use.
+    """
     known = [*SHARED_FIELDS, *KNOWN_FIELDS.get(server.implementation, ())]
     for name in server.settings:
         guess = suggestion(str(name), known, cutoff=0.8)
         if name not in known and guess:
-            raise UsageError(f"{server.name}: no setting {name}{guess}")
+            raise UsageError(f"{server.name}: unknown setting {name}{guess}")
 
 
-def _agent(server: ServerConfig, instances: list[Instance]) -> SimpleAgent:
+def _build_agent(server: ServerConfig, instances: list[Instance]) -> SimpleAgent:
     if server.implementation != "simple_agent":
-        raise UsageError(f"{server.name}: no agent {server.implementation}; known: simple_agent")
-    urls = {instance.name: httpx.URL(_reachable(instance)) for instance in instances}
+        raise UsageError(
+            f"{server.name}: unknown agent {server.implementation} (there is: simple_agent)"
+        )
+    urls = {instance.name: httpx.URL(_url_to_call(instance)) for instance in instances}
     return SimpleAgent(
         server.name,
-        Settings.model_validate(server.settings),
+        SimpleAgentSettings.model_validate(server.settings),
         model=urls[server.reference("model_server")],
         resources=urls[server.reference("resources_server")],
     )
 
 
-def _reachable(instance: Instance) -> str:
-    """Return an address to call; what listens everywhere is called on loopback."""
+def _url_to_call(instance: Instance) -> str:
+    """Return the URL to call; a server that listens on all addresses is called on loopback."""
     return instance.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")

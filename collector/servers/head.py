@@ -1,4 +1,4 @@
-"""The head server: where the others are."""
+"""The head server: it lists the other servers and their config."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
-from collector.servers.config import redacted
-from collector.servers.web import answer, make_app
+from collector.servers.config import redact_config
+from collector.servers.web import json_response, make_app
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A server that is running."""
+    """A running server: its name, kind, implementation and address."""
 
     name: str
     kind: str
@@ -30,22 +30,22 @@ class Instance:
 
     @property
     def url(self) -> str:
-        """Return its address."""
+        """Return the URL of the server."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
     @property
     def path(self) -> str:
-        """Return where its implementation lies in a checkout of NeMo Gym."""
+        """Return the path of the implementation in a checkout of NeMo Gym."""
         return f"{self.kind}/{self.implementation}"
 
     @property
     def address(self) -> Row:
-        """Return where it listens, as a config has it."""
+        """Return host and port as a config has them."""
         return {"host": self.host, "port": self.port}
 
-    def described(self, started: float) -> Row:
-        """Return it as NeMo Gym's head server lists it."""
+    def listing_entry(self, started: float) -> Row:
+        """Return the entry for this server in the list of NeMo Gym's head server."""
         return {
             "process_name": self.name,
             "server_type": self.kind,
@@ -60,15 +60,15 @@ class Instance:
 
 
 def head_app(config: Row, instances: list[Instance]) -> Starlette:
-    """Build the head server; it tells the config without its secrets: nobody needs them from it."""
+    """Build the head server; it serves the config with its secrets redacted."""
     started = time.time()
-    text = yaml.safe_dump(redacted(config), sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(redact_config(config), sort_keys=False, allow_unicode=True)
 
     async def global_config(_: Request) -> Response:
-        return answer(text)
+        return json_response(text)
 
     async def server_instances(_: Request) -> Response:
-        return answer([instance.described(started) for instance in instances])
+        return json_response([instance.listing_entry(started) for instance in instances])
 
     return make_app(
         "head_server",

@@ -1,4 +1,4 @@
-"""Find the code behind a config: what comes with spotter, and files of the user's own."""
+"""Find the code behind a config: bundled with Spotter, or a Python file of the user."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from collector.atomic_files import drafting
 from collector.bundled_files import ORIGIN, find_file
-from collector.errors import FileError, UsageError
-from collector.jsonl import dump, parse_object
+from collector.errors import UsageError
 from collector.servers.config import ServerConfig
 from collector.servers.resources_servers.environment import Environment
-from collector.servers.responses_api_models.base import Model
+from collector.servers.responses_api_models.base import LanguageModel
+from collector.servers.task_files import read_tasks
 
 Row = dict[str, Any]
 TOOL_NAME = re.compile(r"(?!(?:seed_session|verify|aggregate_metrics|reverify_mode)$)[\w-]+")
-# what NeMo Gym calls every server's program
+# the file name of every server's program in NeMo Gym
 GYM_ENTRYPOINT = "app.py"
 BUILT_IN: dict[str, dict[str, tuple[str, str]]] = {
     "responses_api_agents": {
@@ -44,141 +43,135 @@ BUILT_IN: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
-def refuse_foreign(server: ServerConfig) -> None:
-    """Refuse a server that is a program of NeMo Gym's own, and say how to collect from it."""
-    if server.implementation in BUILT_IN.get(server.kind, ()) or not _is_foreign(server.settings):
+def refuse_nemo_gym_program(server: ServerConfig) -> None:
+    """Raise UsageError if a server is a program of NeMo Gym, and say how to collect from it."""
+    if server.implementation in BUILT_IN.get(server.kind, ()) or not _is_nemo_gym_program(
+        server.settings
+    ):
         return
     raise UsageError(
-        f"{server.name}: {server.implementation} is a program of NeMo Gym's own, which spotter"
-        " cannot run\n"
-        "  what to do: start these configs with NeMo Gym's own ng_run, in the environment that NeMo"
-        " Gym is installed in, then run spotter collect: it asks NeMo Gym's head server for the"
-        " agents"
+        f"{server.name}: {server.implementation} is a program of NeMo Gym, which spotter cannot"
+        " run\n"
+        "  what to do: start these configs with NeMo Gym's ng_run, in the Python environment where"
+        " NeMo Gym is installed. Then run spotter collect, which asks NeMo Gym's head server for"
+        " the agents"
     )
 
 
-def _is_foreign(settings: Row) -> bool:
-    """Tell whether the entrypoint of a server is not written for spotter."""
+def _is_nemo_gym_program(settings: Row) -> bool:
+    """Tell whether the entrypoint of a server is written for NeMo Gym."""
     entrypoint = settings.get("entrypoint")
     if not isinstance(entrypoint, str):
         return False
     origin = Path(settings.get(ORIGIN, "."))
-    # NeMo Gym looks beside the folder of the configs
+    # NeMo Gym looks next to the folder of the configs
     for folder in (Path.cwd(), origin, origin.parent):
         if (path := folder / entrypoint).is_file():
             return b"nemo_gym" in path.read_bytes()
     return entrypoint == GYM_ENTRYPOINT
 
 
-def load_model(server: ServerConfig) -> Model:
-    """Return the model that a config names."""
-    found = _built_in(server.kind, server.implementation)
-    if found is None:
-        raise UsageError(_unknown(server.kind, server.implementation))
-    model: Model = found(server.settings)
+def load_model(server: ServerConfig) -> LanguageModel:
+    """Return the model of a model server; raise UsageError if it is unknown."""
+    model_class = _built_in_class(server.kind, server.implementation)
+    if model_class is None:
+        raise UsageError(f"{server.name}: {_unknown_message(server.kind, server.implementation)}")
+    model: LanguageModel = model_class(server.settings)
     return model
 
 
 def load_environment(implementation: str, settings: Row) -> Environment[Any]:
-    """Return an environment: one that comes with spotter, or one of a file of the user's own."""
-    found = _built_in("resources_servers", implementation)
+    """Return a bundled environment, or the one in the Python file that `entrypoint` names."""
+    found = _built_in_class("resources_servers", implementation)
     if found is None:
         entrypoint = settings.get("entrypoint")
         if not isinstance(entrypoint, str):
             raise UsageError(
-                _unknown("resources_servers", implementation)
-                + "\n  what to do: name its Python file as entrypoint"
+                _unknown_message("resources_servers", implementation)
+                + "\n  what to do: check the name, or name your Python file as entrypoint"
             )
-        found = environment_in(find_file(entrypoint, Path(settings.get(ORIGIN, "."))))
-    return _made(found, settings)
+        found = environment_class(find_file(entrypoint, Path(settings.get(ORIGIN, "."))))
+    return _create_environment(found, settings)
 
 
-def _made(kind: type[Environment[Any]], settings: Row) -> Environment[Any]:
+def _create_environment(kind: type[Environment[Any]], settings: Row) -> Environment[Any]:
     try:
         environment = kind(settings)
         names = [tool.name for tool in environment.tools]
-    except ValueError as error:  # a setting is wrong, which the error says
+    except ValueError as error:  # the message says which setting is wrong
         raise UsageError(str(error)) from error
-    except (Exception, SystemExit) as error:  # whatever a file of the user's does
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         raise UsageError(f"{kind.__name__}: {type(error).__name__}: {error}") from error
     wrong = [name for name in names if not TOOL_NAME.fullmatch(str(name)) or names.count(name) > 1]
     if wrong:
-        raise UsageError(f"{kind.__name__}: tools cannot be called {', '.join(map(str, wrong))}")
+        raise UsageError(
+            f"{kind.__name__}: invalid or repeated tool names: {', '.join(map(str, wrong))}"
+        )
     return environment
 
 
 def bundled_environments() -> list[str]:
-    """Return the environments that come with spotter, by their paths."""
+    """Return the paths of the environments that come with spotter."""
     return [f"resources_servers/{name}" for name in BUILT_IN["resources_servers"]]
 
 
-def environment_named(name: str) -> Environment[Any]:
-    """Return an environment by its path: `resources_servers/<name>`, or a Python file."""
+def find_environment(name: str) -> Environment[Any]:
+    """Return the environment at a path: `resources_servers/<name>`, or a Python file."""
     if name.endswith(".py"):
-        return _made(environment_in(find_file(name)), {})
-    # in a checkout, the environment's own tables
+        return _create_environment(environment_class(find_file(name)), {})
+    # in a checkout, use the tables of the environment there
     configs = Path(name, "configs")
     settings = {ORIGIN: str(configs.absolute())} if configs.is_dir() else {}
     return load_environment(name.rstrip("/").rpartition("/")[2], settings)
 
 
-def tasks_of(environment: Environment[Any], path: Path | None, count: int) -> Iterator[Row]:
-    """Return tasks to test with: of a file, or made by the environment itself."""
+def tasks_for_test(environment: Environment[Any], path: Path | None, count: int) -> Iterator[Row]:
+    """Yield the tasks of a file, or tasks that the environment generates."""
     if path is None:
         try:
             yield from environment.tasks(0, count)
         except NotImplementedError as error:
-            raise UsageError(f"{error}: give some with --input") from error
+            raise UsageError(f"{error}: give tasks with --input") from error
         return
-    for number, line in enumerate(find_file(str(path)).read_bytes().splitlines(), start=1):
-        if line.strip():
-            try:
-                yield parse_object(line)
-            except ValueError as error:
-                raise FileError(f"{path}:{number}: {error}") from error
+    for _, row in read_tasks(find_file(str(path))):
+        yield row
 
 
-def write_tasks(path: Path, tasks: Iterator[Row]) -> None:
-    """Write tasks to a file, whole or not at all."""
-    with drafting() as drafts:
-        with drafts.open(path) as file:
-            file.writelines(dump(row) + b"\n" for row in tasks)
-        drafts.publish()
-
-
-def environment_in(path: Path) -> type[Environment[Any]]:
-    """Return the one environment that a Python file defines."""
-    module = _imported(path)
-    found = [
+def environment_class(path: Path) -> type[Environment[Any]]:
+    """Return the one Environment class that a Python file defines."""
+    module = _import_file(path)
+    classes = [
         item
         for item in vars(module).values()
         if inspect.isclass(item)
         and issubclass(item, Environment)
         and item.__module__ == module.__name__
     ]
-    if len(found) != 1:
+    if len(classes) != 1:
         raise UsageError(
-            f"{path} has {len(found)} classes that derive from Environment, and needs one"
+            f"{path} must define one class that derives from Environment, and has {len(classes)}"
         )
-    return found[0]
+    return classes[0]
 
 
-def _imported(path: Path) -> ModuleType:
+def _import_file(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"spotter_environment_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever a file of the user's does
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     return module
 
 
-def _built_in(kind: str, implementation: str) -> Any:
-    place = BUILT_IN[kind].get(implementation)
-    return getattr(importlib.import_module(place[0]), place[1]) if place else None
+def _built_in_class(kind: str, implementation: str) -> Any:
+    if implementation not in BUILT_IN[kind]:
+        return None
+    module, name = BUILT_IN[kind][implementation]
+    return getattr(importlib.import_module(module), name)
 
 
-def _unknown(kind: str, implementation: str) -> str:
-    return f"no {implementation} among {kind}; known: {', '.join(BUILT_IN[kind])}"
+def _unknown_message(kind: str, implementation: str) -> str:
+    return f"{kind}/{implementation} is unknown (there are: {', '.join(BUILT_IN[kind])})"

@@ -1,7 +1,7 @@
-"""Environment servers: through these entries of the config, NeMo Gym 0.7 reaches an agent.
+"""Environment servers: the config entries through which NeMo Gym 0.7 reaches an agent.
 
-There they are servers of their own, which relay `/run` to the agent. The embedded agents answer
-`/run` themselves, so that an entry with the agent's own address does, and nothing is started.
+In NeMo Gym these are separate servers that relay `/run` to the agent. Spotter's agents answer
+`/run` themselves, so Spotter writes the agent's address into the entry and starts no extra server.
 """
 
 from __future__ import annotations
@@ -18,29 +18,27 @@ AGENTS = "responses_api_agents"
 
 
 def check_relays(config: Mapping[str, Any], agents: Collection[str]) -> None:
-    """Refuse an environment server that is more than another name of an agent in the config."""
+    """Refuse an environment server that is anything but another name for an agent of the config."""
     for name, settings in _relays(config):
-        agent = _agent_of(settings)
+        agent = _agent_name(settings)
         if agent not in agents:
             raise UsageError(
-                f"{name}: its agent_server must point at an agent of the config, like"
+                f"{name}: its agent_server must refer to an agent of the config, like"
                 f" {{type: {AGENTS}, name: …}} (there are: {', '.join(sorted(agents)) or 'none'})"
             )
         if settings.get("host") or settings.get("port"):
-            raise UsageError(
-                f"{name}: leave out its host and port: the agent {agent} answers for it"
-            )
+            raise UsageError(f"{name}: remove its host and port: the agent {agent} answers for it")
 
 
 def add_relays(config: Row, addresses: Mapping[str, Row]) -> None:
-    """Give every agent an environment server with the agent's own address."""
-    fronted = set()
+    """Add an environment server with the agent's own address to the config for every agent."""
+    relayed = set()
     for _, settings in _relays(config):
-        agent = _agent_of(settings)
+        agent = _agent_name(settings)
         settings.update(addresses[agent])
-        fronted.add(agent)
+        relayed.add(agent)
     for agent in addresses:
-        if agent not in fronted:
+        if agent not in relayed:
             reference = {"type": AGENTS, "name": agent}
             settings = {"agent_server": reference, **addresses[agent]}
             config[_free_name(config, agent)] = {KIND: {RELAY: settings}}
@@ -53,14 +51,14 @@ def _relays(config: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
             continue
         if not isinstance(implementations, dict) or list(implementations) != [RELAY]:
             raise UsageError(
-                f"{name}: the only environment server here is {RELAY}, which stands for an agent;"
-                " run others with NeMo Gym, and collect from there"
+                f"{name}: the only environment server here is {RELAY}, which stands for an agent\n"
+                "  what to do: run other environment servers with NeMo Gym, and collect from there"
             )
         settings = implementations[RELAY]
         yield name, settings if isinstance(settings, dict) else {}
 
 
-def _agent_of(settings: Row) -> str:
+def _agent_name(settings: Row) -> str:
     reference = settings.get("agent_server")
     return str(reference.get("name")) if isinstance(reference, dict) else ""
 

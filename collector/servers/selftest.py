@@ -16,75 +16,80 @@ from collector.servers.resources_servers.environment import Environment, Solutio
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
 
 Row = dict[str, Any]
-PLAYS = {1.0: "ground truth", 0.0: "empty answer"}
+ANSWERS = {1.0: "ground truth", 0.0: "empty answer"}
 
 
 @dataclass
-class SelfTest:
-    """What was tried, and what went wrong."""
+class SelfTestResult:
+    """The number of tasks and tools tested, and the problems found."""
 
     task_count: int = 0
     tool_count: int = 0
     problems: list[str] = field(default_factory=list)
 
 
-async def check_environment(environment: Environment[Any], tasks: Iterable[Row]) -> SelfTest:
-    """Play every task twice: perfectly, and not at all; then send nonsense to the tools."""
+async def check_environment(environment: Environment[Any], tasks: Iterable[Row]) -> SelfTestResult:
+    """Answer every task perfectly and not at all, and send each tool an unknown field.
+
+    Raise InvariantError if `tasks()` or `solution()` fails.
+    """
     server = ResourcesServer("test", environment, session_seconds=DEFAULT_SESSION_SECONDS)
-    result = SelfTest()
+    result = SelfTestResult()
     transport = httpx.ASGITransport(app=server.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-        for number, row in enumerate(_safely(tasks)):
+        for number, row in enumerate(_checked_tasks(tasks)):
             result.task_count += 1
-            plays = {1.0: _solved(environment, row), 0.0: Solution(answer="")}
-            for expected, solution in plays.items():
-                name = f"task {row.get('id', number)}, {PLAYS[expected]}"
+            solutions = {1.0: _find_solution(environment, row), 0.0: Solution(answer="")}
+            for expected, solution in solutions.items():
+                name = f"task {row.get('id', number)}, {ANSWERS[expected]}"
                 problems = [
-                    f"{name}: {text}" for text in await _play(client, row, solution, expected)
+                    f"{name}: {text}" for text in await _run_task(client, row, solution, expected)
                 ]
                 result.problems += problems
         result.tool_count = len(environment.tools)
         for tool in environment.tools if result.task_count else ():
             result.problems += await _check_tool(client, row, tool)
     if len(server.sessions):
-        result.problems.append(f"{len(server.sessions)} sessions were not freed")
+        result.problems.append(f"{len(server.sessions)} sessions were not ended")
     if not result.task_count:
-        result.problems.append("there is no task to test with")
+        result.problems.append("there are no tasks to test with")
     return result
 
 
-def _safely(tasks: Iterable[Row]) -> Iterator[Row]:
+def _checked_tasks(tasks: Iterable[Row]) -> Iterator[Row]:
     try:
         for row in tasks:
             if not isinstance(row, dict):
-                raise TypeError(f"a task is a map, not {type(row).__name__}")
+                raise TypeError(f"a task must be a dict, not {type(row).__name__}")
             yield row
     except SpotterError:
         raise
     except (Exception, SystemExit) as error:
-        raise InvariantError(f"tasks() {_raised(error)}") from error
+        raise InvariantError(f"tasks() {_describe_error(error)}") from error
 
 
-def _solved(environment: Environment[Any], row: Row) -> Solution:
+def _find_solution(environment: Environment[Any], row: Row) -> Solution:
     try:
         solution = environment.solution(row)
     except (Exception, SystemExit) as error:
-        raise InvariantError(f"solution() of task {row.get('id')} {_raised(error)}") from error
+        raise InvariantError(
+            f"solution() of task {row.get('id')} {_describe_error(error)}"
+        ) from error
     if not isinstance(solution, Solution):
-        raise InvariantError(f"solution() of task {row.get('id')} returns no Solution")
+        raise InvariantError(f"solution() of task {row.get('id')} did not return a Solution")
     return solution
 
 
-def _raised(error: BaseException) -> str:
-    """Say what the user's code raised, and where."""
+def _describe_error(error: BaseException) -> str:
+    """Return what the environment's code raised, and in which line."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"raised {type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
 
 
-async def _play(
+async def _run_task(
     client: httpx.AsyncClient, row: Row, solution: Solution, expected: float
 ) -> list[str]:
-    """Play a task, and return what is wrong with its verdict or its tools."""
+    """Submit a solution to a task, and return the problems with its tools and verdict."""
     problems: list[str] = []
     client.cookies.clear()
     await client.post("/seed_session", json=row)
@@ -93,7 +98,7 @@ async def _play(
         reply = await client.post(f"/{call.name}", json=call.arguments)
         if not reply.is_success:
             problems.append(f"{call.name} answered {reply.status_code}: {reply.text}")
-        output += _turn(number, call.name, call.arguments, reply.text)
+        output += _call_items(number, call.name, call.arguments, reply.text)
     if solution.answer:
         content = [{"type": "output_text", "text": solution.answer, "annotations": []}]
         output.append({"type": "message", "role": "assistant", "content": content})
@@ -101,19 +106,19 @@ async def _play(
     if not reply.is_success:
         problems.append(f"/verify answered {reply.status_code}: {reply.text}")
     else:
-        problems += _wrong_verdict(reply.json(), expected)
+        problems += _verdict_problems(reply.json(), expected)
     return problems
 
 
-def _wrong_verdict(verdict: Row, expected: float) -> list[str]:
+def _verdict_problems(verdict: Row, expected: float) -> list[str]:
     if verdict["mask_sample"]:
-        return [f"it is masked ({verdict['failure_kind']}: {verdict['failure_reason']})"]
+        return [f"the verdict is masked ({verdict['failure_kind']}: {verdict['failure_reason']})"]
     if verdict["reward"] != expected:
-        return [f"it scores {verdict['reward']}, not {expected:g}"]
+        return [f"the reward is {verdict['reward']}, not {expected:g}"]
     return []
 
 
-def _turn(number: int, name: str, arguments: Row, text: str) -> list[Row]:
+def _call_items(number: int, name: str, arguments: Row, text: str) -> list[Row]:
     call_id = f"call_{number}"
     return [
         {
@@ -129,7 +134,7 @@ def _turn(number: int, name: str, arguments: Row, text: str) -> list[Row]:
 async def _check_tool(client: httpx.AsyncClient, row: Row, tool: Tool[Any]) -> list[str]:
     problems: list[str] = []
     if tool.schema()["parameters"].get("additionalProperties") is not False:
-        problems.append(f"{tool.name}: its schema allows fields it does not know")
+        problems.append(f"{tool.name}: the schema allows unknown fields")
     if not tool.description:
         problems.append(f"{tool.name} has no description")
     client.cookies.clear()
@@ -137,5 +142,5 @@ async def _check_tool(client: httpx.AsyncClient, row: Row, tool: Tool[Any]) -> l
     reply = await client.post(f"/{tool.name}", json={"no_such_field": 1})
     await client.post("/verify", json={**row, "response": {"output": []}})
     if reply.status_code not in (200, 422) or "no_such_field" not in reply.text:
-        problems.append(f"{tool.name} does not refuse a field it does not know")
+        problems.append(f"{tool.name} does not refuse an unknown field")
     return problems

@@ -1,4 +1,4 @@
-"""Run a gym until it is stopped: in the foreground, or as a child of another command."""
+"""Run the servers of a config, in the foreground or as a child of another command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from collector.child_process import command
+from collector.child_process import spotter_command
 from collector.errors import ServerError
 from collector.servers.gym import Gym, running_gym
 from collector.terminal import write_error, write_output
@@ -24,10 +24,10 @@ STOP_SECONDS = 10.0
 
 
 async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
-    """Start the servers, say where they are, and wait for a signal or a crash."""
+    """Start the servers, print their addresses, and wait for a signal or a crash."""
     with _stop_signals() as stopped:
         async with running_gym(config) as gym:
-            write_output((_json(gym) if as_json else _text(gym)) + "\n")
+            write_output((_as_json(gym) if as_json else _as_text(gym)) + "\n")
             waits = [asyncio.create_task(stopped.wait()), asyncio.create_task(gym.wait_for_crash())]
             if exit_with_stdin:
                 _watch_stdin(stopped)
@@ -35,9 +35,9 @@ async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
             for task in left:
                 task.cancel()
             for task in done:
-                task.result()  # a crash is told as an error
+                task.result()  # raises the error of a crash
     write_error("the servers have stopped\n" if not exit_with_stdin else "")
-    # not through the interpreter's end: it would wait for an environment that hangs in a thread
+    # skip the interpreter's shutdown: it would wait for an environment that hangs in a thread
     os._exit(0)
 
 
@@ -55,20 +55,20 @@ def _stop_signals() -> Iterator[asyncio.Event]:
 
 
 def _watch_stdin(stopped: asyncio.Event) -> None:
-    """Stop when standard input is closed: the process that holds its other end is gone."""
+    """Stop when standard input is closed: then the parent process has ended."""
     loop = asyncio.get_running_loop()
 
     def read_all() -> None:
-        # past Python's buffer, whose lock a thread may not hold when the interpreter ends
+        # bypass Python's buffer: a thread must not hold its lock when the interpreter ends
         while os.read(0, 1 << 12):
             pass
-        with contextlib.suppress(RuntimeError):  # the loop has ended before
+        with contextlib.suppress(RuntimeError):  # the loop has already ended
             loop.call_soon_threadsafe(stopped.set)
 
     threading.Thread(target=read_all, daemon=True).start()
 
 
-def _text(gym: Gym) -> str:
+def _as_text(gym: Gym) -> str:
     width = max(len(instance.name) for instance in [gym.head, *gym.instances])
     lines = [
         f"  {instance.name:{width}}  {instance.url}"
@@ -79,7 +79,7 @@ def _text(gym: Gym) -> str:
     return "\n".join(["Servers are ready:", head, *lines, "", "Stop them with Ctrl-C."])
 
 
-def _json(gym: Gym) -> str:
+def _as_json(gym: Gym) -> str:
     servers = [
         {
             "name": instance.name,
@@ -95,47 +95,47 @@ def _json(gym: Gym) -> str:
 
 @dataclass(frozen=True)
 class ChildGym:
-    """A gym in a process of its own."""
+    """A gym that runs in a child process."""
 
     head_host: str
     head_port: int
     servers: list[Row]
 
 
-def _ready(line: bytes) -> Row | None:
-    """Return what a gym prints when it is ready; an error begins differently."""
+def _parse_ready_line(line: bytes) -> Row | None:
+    """Return the JSON that a gym prints when it is ready, or None for any other line."""
     try:
-        found: Row = orjson.loads(line)
+        addresses: Row = orjson.loads(line)
     except orjson.JSONDecodeError:
         return None
-    return found
+    return addresses
 
 
 @contextlib.contextmanager
 def child_gym(configs: Sequence[str], settings: Sequence[str]) -> Iterator[ChildGym]:
-    """Run a gym on free ports beside this process; it ends with us, however we end."""
+    """Run a gym on free ports in a child process, which ends with this process in any case."""
     flags = [word for path in configs for word in ("--config", path)]
     flags += [word for setting in settings for word in ("--set", setting)]
     process = subprocess.Popen(
         [
-            *command("run", "--json", "--exit-with-stdin"),
+            *spotter_command("run", "--json", "--exit-with-stdin"),
             *("--head-port", "0", *flags),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the collector, which lets rollouts finish
+        start_new_session=True,  # Ctrl-C must reach only the collector, which lets rollouts finish
     )
     try:
         assert process.stdout
-        ready = _ready(process.stdout.readline())
+        ready = _parse_ready_line(process.stdout.readline())
         if ready is None:
-            error = ServerError("the servers did not start: the reason is above")
+            error = ServerError("the servers did not start; see the message above")
             process.stdout.read()
             error.exit_code = process.wait(STOP_SECONDS) or error.exit_code
             raise error
         yield ChildGym(ready["head"]["host"], ready["head"]["port"], ready["servers"])
         if process.poll() is not None:
-            raise ServerError("the servers ended early: the reason is above")
+            raise ServerError("the servers stopped early; see the message above")
     finally:
         process.terminate()
         try:

@@ -1,4 +1,4 @@
-"""Ask the head server which servers there are, and each of them whether it works."""
+"""Check the health of every server that the head server lists."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECK_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Health:
-    """What a server answered when it was asked whether it works."""
+    """The result of a health check of one server."""
 
     name: str
     kind: str
@@ -29,12 +29,15 @@ class Health:
     problem: str | None
 
 
-async def check_all(head_host: str, head_port: int) -> list[Health]:
-    """Return the health of every server that the head server knows."""
+async def check_servers(head_host: str, head_port: int) -> list[Health]:
+    """Return the health of every server that the head server lists.
+
+    Raise ServerError if no head server answers there.
+    """
     try:
         head = httpx.URL(scheme="http", host=head_host, port=head_port)
     except (httpx.InvalidURL, UnicodeError):
-        raise UsageError("--head-host: not a host's name or address") from None
+        raise UsageError("--head-host: not a valid host name or address") from None
     async with GymClient() as client:
         try:
             reply = await client.get(
@@ -43,23 +46,27 @@ async def check_all(head_host: str, head_port: int) -> list[Health]:
         except ClientError as error:
             raise ServerError(
                 f"no head server at {head}: {error}\n"
-                "  what to do: start one with spotter run, or say where it is with --head-port"
+                "  what to do: start the servers with spotter run, or give the address of the head"
+                " server with --head-host and --head-port"
             ) from error
-        instances = _instances(reply.status, reply.body, head)
-        return list(await asyncio.gather(*(_check(row, client) for row in instances)))
+        instances = _parse_instances(reply.status, reply.body, head)
+        return list(await asyncio.gather(*(_check_server(row, client) for row in instances)))
 
 
-def _instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
+def _parse_instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
     try:
-        found = orjson.loads(body) if status == httpx.codes.OK else None
+        rows = orjson.loads(body) if status == httpx.codes.OK else None
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise ServerError(f"{head} does not list its servers (HTTP {status})")
-    return found
+        rows = None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ServerError(
+            f"{head} did not return a list of servers (HTTP {status})\n"
+            "  what to do: check --head-host and --head-port: is this the head server?"
+        )
+    return rows
 
 
-async def _check(row: Row, client: GymClient) -> Health:
+async def _check_server(row: Row, client: GymClient) -> Health:
     text = str(row.get("url") or f"http://{row.get('host')}:{row.get('port')}")
     started = time.monotonic()
     problem: str | None
@@ -69,7 +76,7 @@ async def _check(row: Row, client: GymClient) -> Health:
         reply = await client.get(url, timeout=CHECK_SECONDS)
         problem = None if reply.status == httpx.codes.OK else f"HTTP {reply.status}"
     except httpx.InvalidURL:
-        text, problem = "?", "its address is not a URL"
+        text, problem = "?", "the address is not a valid URL"
     except ClientError as error:
         problem = str(error)
     return Health(

@@ -1,4 +1,4 @@
-"""What the servers have in common: JSON in, JSON out, errors that can be read."""
+"""The web layer of all servers: JSON requests, JSON responses, readable errors."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ LOG = logging.getLogger(__name__)
 LOGGED: set[str] = set()
 
 
-class RefusedError(Exception):
-    """A request that cannot be served: a status, and what is wrong with it."""
+class RequestRefusedError(Exception):
+    """The server refuses a request, with an HTTP status and the reason."""
 
     def __init__(self, status: int, detail: Any) -> None:
-        """Keep what the caller gets."""
+        """Keep the status and the detail for the response."""
         super().__init__(str(detail))
         self.status = status
         self.detail = detail
@@ -42,83 +42,85 @@ def make_app(
     getters: Mapping[str, Endpoint] | None = None,
     lifespan: Lifespan | None = None,
 ) -> Starlette:
-    """Build a server: POST and GET routes by path, and `GET /` for liveness."""
+    """Build a server from POST routes and GET routes; `GET /` says that it is alive."""
 
-    async def alive(_: Request) -> Response:
-        return answer({"name": name, "status": "ok"})
+    async def liveness(_: Request) -> Response:
+        return json_response({"name": name, "status": "ok"})
 
     return Starlette(
         routes=[
-            Route("/", alive, methods=["GET"]),
+            Route("/", liveness, methods=["GET"]),
             *(
-                Route(path, guarded(getter), methods=["GET"])
+                Route(path, guard_endpoint(getter), methods=["GET"])
                 for path, getter in (getters or {}).items()
             ),
             *(
-                Route(path, guarded(endpoint), methods=["POST"])
+                Route(path, guard_endpoint(endpoint), methods=["POST"])
                 for path, endpoint in routes.items()
             ),
         ],
-        exception_handlers={HTTPException: _not_served},
+        exception_handlers={HTTPException: _http_error_response},
         lifespan=lifespan,
     )
 
 
-async def body_of(request: Request) -> Row:
-    """Return the request's JSON object, or refuse it as FastAPI would."""
+async def read_body(request: Request) -> Row:
+    """Return the request's JSON object, or refuse the request with status 422 as FastAPI does."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise RefusedError(422, [_detail("Content-Type must be application/json")])
+        raise RequestRefusedError(422, [_error_detail("Content-Type must be application/json")])
     try:
         return parse_object(await request.body())
     except ValueError as error:
-        raise RefusedError(422, [_detail(str(error))]) from error
+        raise RequestRefusedError(422, [_error_detail(str(error))]) from error
 
 
-def answer(
+def json_response(
     content: object, *, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    """Answer with JSON."""
+    """Return a response with JSON content."""
     return Response(
         dump(content), status_code=status, headers=headers, media_type="application/json"
     )
 
 
-def _detail(message: str) -> Row:
+def _error_detail(message: str) -> Row:
     return {"type": "value_error", "loc": ["body"], "msg": message}
 
 
-def guarded(endpoint: Endpoint) -> Endpoint:
-    """Answer whatever goes wrong; what nobody foresaw is logged too, for who wrote the code."""
+def guard_endpoint(endpoint: Endpoint) -> Endpoint:
+    """Return an endpoint that answers every exception with JSON, and logs the unexpected ones."""
 
     async def call(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except RefusedError as error:
-            return _refused(error)
+        except RequestRefusedError as error:
+            return _refusal_response(error)
         except asyncio.CancelledError:
-            return answer("the server is stopping", status=503)
-        except Exception as error:  # noqa: BLE001 - whatever an environment does
+            return json_response("the server is stopping", status=503)
+        except Exception as error:  # noqa: BLE001 - environments run any code
             _log_once(request.url.path)
-            return answer(f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS], status=500)
+            return json_response(
+                f"{type(error).__name__}: {error}"[:MESSAGE_CHARACTERS], status=500
+            )
 
     return call
 
 
 def _log_once(path: str) -> None:
-    """Log where it broke, but not a thousand times: a broken environment breaks every rollout."""
+    """Log the current exception once: a broken environment fails in every rollout."""
     text = traceback.format_exc()
     if text not in LOGGED:
         LOGGED.add(text)
-        LOG.error("%s failed (told once)\n%s", path, text)
+        LOG.error("%s failed (logged once)\n%s", path, text)
 
 
-def _refused(error: RefusedError) -> Response:
-    if error.status >= 500:  # as NeMo Gym: a JSON string
-        return answer(str(error.detail), status=error.status)
-    return answer({"detail": error.detail}, status=error.status)
+def _refusal_response(error: RequestRefusedError) -> Response:
+    if error.status >= 500:  # a JSON string, as NeMo Gym answers
+        return json_response(str(error.detail), status=error.status)
+    return json_response({"detail": error.detail}, status=error.status)
 
 
-async def _not_served(_: Request, error: Exception) -> Response:
+async def _http_error_response(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return answer({"detail": error.detail}, status=error.status_code)
+    return json_response({"detail": error.detail}, status=error.status_code)

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
-from collector.child_process import command, last_line
+from collector.child_process import last_line, spotter_command
 from collector.errors import ServerError, UsageError
 from collector.uploading.content import Upload
 from collector.uploading.redaction import redacted
 
 LONGEST_REASON = 500
 NOISE_BYTES = 2_000
-WORKER = command(module="collector.uploading.worker")
+WORKER = spotter_command(module="collector.uploading.worker")
 Answer = dict[str, Any]
 
 

@@ -16,7 +16,7 @@ LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
 
 def redacted(text: str) -> str:
     """Remove what the environment keeps secret, and who logs in where."""
-    return without_login(Redactor(_secrets(), shortest=SHORTEST).text(text))
+    return without_login(Redactor(_secrets(), shortest=SHORTEST).redact_text(text))
 
 
 def without_login(text: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
-from collector.child_process import command, failure
+from collector.child_process import failure_reason, spotter_command
 from collector.profiling.statistics import ANSWER_FIELD, Statistics, Zeros
 from collector.viewer.text import utc
 from collector.warehouse.sql import Row
@@ -100,13 +100,13 @@ class Live:
         """Profile a run in another process; return what went wrong."""
         flags = ["--allow-partial", "--no-files", "--json", "--warehouse", str(self.warehouse)]
         process = self._process = subprocess.Popen(
-            command("profile", *flags, *profile_flags(run)),
+            spotter_command("profile", *flags, *profile_flags(run)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         printed, complaints = process.communicate()
-        return failure(process.returncode, printed, complaints) if process.returncode else ""
+        return failure_reason(process.returncode, printed, complaints) if process.returncode else ""
 
 
 def look_at_sources(

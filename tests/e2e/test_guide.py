@@ -23,7 +23,7 @@ from tests.servers import (
     example_row,
     get,
     post,
-    running,
+    running_gym,
 )
 from tests.support import Profiled
 from tests.viewers import viewing
@@ -43,8 +43,8 @@ workplace_assistant_environment_server:
 """
 
 
-def lay_out_a_checkout(folder: Path) -> None:
-    """Make a folder like a checkout of NeMo Gym's, with tables and configs of its own."""
+def write_checkout(folder: Path) -> None:
+    """Write a folder like a checkout of NeMo Gym, with its own tables and configs."""
     gym = Path(find_file(WORKPLACE)).parents[3]
     shutil.copytree(gym / ENVIRONMENT / "csv_data", folder / ENVIRONMENT / "csv_data")
     shutil.copytree(gym / ENVIRONMENT / "data", folder / ENVIRONMENT / "data")
@@ -73,7 +73,7 @@ def test_the_guide_works_as_typed(
     start_endpoint: EndpointFactory, workspace: Path, style: str, place: str
 ) -> None:
     if place == "a checkout":
-        lay_out_a_checkout(workspace)
+        write_checkout(workspace)
     endpoint = start_endpoint("--style", style)
     run = Profiled(workspace / "rollouts_output.jsonl")
     configs = (
@@ -82,7 +82,7 @@ def test_the_guide_works_as_typed(
         f"+policy_api_key={KEY}",
         "+policy_model_name=openai/gpt-oss-120b",
     )
-    with running(*configs, cwd=workspace, command="ng_run") as gym:
+    with running_gym(*configs, cwd=workspace, command="ng_run") as gym:
         head = f"+head_server.port={gym.head_port}"
         collected = run_command(
             *("ng_collect_rollouts", f"+agent_name={AGENT}", f"+input_jsonl_fpath={EXAMPLE}"),
@@ -96,7 +96,7 @@ def test_the_guide_works_as_typed(
         status = run_command("ng_status", head, "--json", cwd=workspace)
         assert [row["is_healthy"] for row in json.loads(status.stdout)] == [True] * 3
         dumped = run_command("ng_dump_config", head, cwd=workspace).stdout
-        told = get(f"{gym.head}/global_config_dict_yaml").body
+        head_config = get(f"{gym.head}/global_config_dict_yaml").body
         url = gym.urls["workplace_assistant"]
         cookie = post(f"{url}/seed_session", example_row()).cookie
         found = post(f"{url}/email_search_emails", {}, cookie=cookie).body["output"]
@@ -111,20 +111,20 @@ def test_the_guide_works_as_typed(
         kinds = [item["type"] for item in row["response"]["output"]]
         assert kinds == ["function_call", "function_call_output", "message"]
         assert row["response"]["usage"]["total_tokens"] > 0
-        assert row["reward"] == 0.0  # it calls one tool, and that is not enough
+        assert row["reward"] == 0.0  # the endpoint calls only one tool, which is not enough
         assert row["responses_create_params"]["max_output_tokens"] == 2048
         assert "max_tokens" not in row["responses_create_params"]
     sent = endpoint.requests()[-1]["body"]
     assert sent["temperature"] == 0.7
     assert sent["max_output_tokens" if style == "responses" else "max_tokens"] == 2048
     assert "workplace_assistant_simple_agent" in dumped
-    for text in (told, dumped, run.rollouts.read_text(encoding="utf-8")):
+    for text in (head_config, dumped, run.rollouts.read_text(encoding="utf-8")):
         assert KEY not in text
 
 
-def test_tasks_of_ours_are_not_taken_for_those_of_a_checkout(workspace: Path) -> None:
-    """They would be judged on tables that they do not belong to."""
-    lay_out_a_checkout(workspace)
+def test_bundled_tasks_do_not_replace_those_of_a_checkout(workspace: Path) -> None:
+    """Judged on other tables, their verdicts would be wrong."""
+    write_checkout(workspace)
     (workspace / TASKS).unlink()
     serve = ("spotter", "collect", "--serve", "-o", "out.jsonl", "-c", WORKPLACE, "-c", SIMULATED)
     named = ("spotter", "collect", "-a", AGENT, "-o", "out.jsonl", "-i", TASKS)
@@ -143,7 +143,7 @@ def test_the_limit_of_rows_is_sent_under_its_other_name_too(workspace: Path) -> 
     row = example_row()
     row["responses_create_params"]["max_tokens"] = 300
     (workspace / "tasks.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    with running("-c", WORKPLACE, "-c", SIMULATED, cwd=workspace) as gym:
+    with running_gym("-c", WORKPLACE, "-c", SIMULATED, cwd=workspace) as gym:
         command = ("spotter", "collect", "-a", AGENT, "-i", "tasks.jsonl", "-o", "out.jsonl")
         done = run_command(*command, "--head-port", str(gym.head_port), cwd=workspace)
     assert done.returncode == 0, done.stderr
@@ -162,7 +162,7 @@ def test_without_servers_the_commands_say_what_to_start(workspace: Path) -> None
         assert "spotter run" in done.stderr
 
 
-def test_a_program_of_nemo_gyms_own_is_named(workspace: Path) -> None:
+def test_a_program_of_nemo_gym_is_named(workspace: Path) -> None:
     config = "judge: {resources_servers: {math_with_judge: {entrypoint: app.py}}}"
     place = workspace / "resources_servers" / "math_with_judge"
     (place / "configs").mkdir(parents=True)
@@ -172,7 +172,7 @@ def test_a_program_of_nemo_gyms_own_is_named(workspace: Path) -> None:
             (place / "app.py").write_text(PROGRAM, encoding="utf-8")
         done = run_command("spotter", "run", "-c", str(place / "configs/judge.yaml"), cwd=workspace)
         assert done.returncode == 2
-        assert "judge: math_with_judge is a program of NeMo Gym's own" in done.stderr
+        assert "judge: math_with_judge is a program of NeMo Gym" in done.stderr
         assert "spotter collect" in done.stderr
 
 
@@ -194,7 +194,7 @@ def test_a_model_that_fails_is_a_failed_rollout_with_a_reason(
 ) -> None:
     endpoint = start_endpoint("--style", "chat")
     settings = "policy_model.responses_api_models.openai_model"
-    with running(
+    with running_gym(
         f"+config_paths=[{WORKPLACE},{OPENAI}]",
         f"+policy_base_url=http://127.0.0.1:{endpoint.port}/v1",
         *("+policy_api_key=sk-wrong-0123456789", "+policy_model_name=m"),

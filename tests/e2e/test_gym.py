@@ -1,4 +1,4 @@
-"""The embedded gym: real servers in a process of their own, on loopback."""
+"""The embedded gym: real servers in a child process, on loopback."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.servers import (
     AGENT,
     BUNDLED,
     TASKS,
-    Running,
+    RunningGym,
     example_row,
     get,
     post,
-    running,
+    running_gym,
 )
 from tests.support import ROOT, Profiled, Row
 
@@ -35,7 +35,7 @@ GOLDEN = sorted((ROOT / "tests" / "fixtures" / "pass_at_k").iterdir())
 
 
 def test_the_servers_are_what_a_collector_expects(workspace: Path) -> None:
-    with running(*BUNDLED, "--set", "policy_api_key=hunter2hunter2", cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "--set", "policy_api_key=hunter2hunter2", cwd=workspace) as gym:
         config = get(f"{gym.head}/global_config_dict_yaml").body
         assert isinstance(config, str)
         assert "hunter2" not in config
@@ -54,7 +54,7 @@ def test_the_servers_are_what_a_collector_expects(workspace: Path) -> None:
         assert done.stdout.count("healthy") == 3
 
 
-def environment_servers(gym: Running) -> Row:
+def environment_servers(gym: RunningGym) -> Row:
     config = yaml.safe_load(get(f"{gym.head}/global_config_dict_yaml").body)
     return {
         name: server["environment_servers"]
@@ -63,8 +63,8 @@ def environment_servers(gym: Running) -> Row:
     }
 
 
-def relay(gym: Running) -> Row:
-    """Return the entry by which NeMo Gym 0.7 reaches the agent."""
+def relay(gym: RunningGym) -> Row:
+    """Return the config entry through which NeMo Gym 0.7 reaches the agent."""
     return {
         "legacy_agent": {
             "agent_server": {"type": "responses_api_agents", "name": AGENT},
@@ -75,7 +75,7 @@ def relay(gym: Running) -> Row:
 
 
 def test_every_agent_has_an_environment_server_with_its_own_address(workspace: Path) -> None:
-    with running(*BUNDLED, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, cwd=workspace) as gym:
         assert environment_servers(gym) == {f"{AGENT}_environment_server": relay(gym)}
 
 
@@ -83,7 +83,7 @@ def test_an_environment_server_of_the_users_gets_its_agents_address(workspace: P
     reference = {"type": "responses_api_agents", "name": AGENT}
     mine = {"my_server": {"environment_servers": {"legacy_agent": {"agent_server": reference}}}}
     (workspace / "mine.yaml").write_text(yaml.safe_dump(mine), encoding="utf-8")
-    with running(*BUNDLED, "-c", "mine.yaml", cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "-c", "mine.yaml", cwd=workspace) as gym:
         assert environment_servers(gym) == {"my_server": relay(gym)}
     port = "my_server.environment_servers.legacy_agent.port=9000"
     command = ("spotter", "config", *BUNDLED, "-c", "mine.yaml")
@@ -97,7 +97,7 @@ def test_a_rollout_from_a_row_to_a_reward(workspace: Path) -> None:
     row = example_row()
     row["responses_create_params"] |= {"metadata": {"extra_body": '{"seed": 1}'}}
     row |= {"unknown_field": {"kept": [1, None]}, "_ng_task_index": 0, "_ng_rollout_index": 0}
-    with running(
+    with running_gym(
         *BUNDLED,
         "--set",
         "policy_model.responses_api_models.simulated_model.slip_rate=0",
@@ -125,29 +125,29 @@ def test_a_rollout_from_a_row_to_a_reward(workspace: Path) -> None:
 
 def test_faults_reach_the_collector(workspace: Path) -> None:
     model = "policy_model.responses_api_models.simulated_model"
-    with running(*BUNDLED, "--set", f"{model}.mask_rate=1", cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "--set", f"{model}.mask_rate=1", cwd=workspace) as gym:
         answer = post(f"{gym.urls[AGENT]}/run", example_row())
         assert answer.status == 200
         assert (answer.body["reward"], answer.body["mask_sample"]) == (0.0, True)
         assert answer.body["failure_kind"] in ("provider_unavailable", "provider_quota_exhausted")
         assert answer.body["response"]["status"] == "failed"
         assert answer.body["failure_reason"] == answer.body["response"]["error"]["message"]
-    with running(*BUNDLED, "--set", f"{model}.failure_rate=1", cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "--set", f"{model}.failure_rate=1", cwd=workspace) as gym:
         answer = post(f"{gym.urls[AGENT]}/run", example_row())
         assert answer.status == 500
         assert "answered 503" in answer.body
 
 
-def test_a_model_that_hangs_is_given_up(workspace: Path) -> None:
+def test_the_agent_gives_up_on_a_model_that_hangs(workspace: Path) -> None:
     hangs = "policy_model.responses_api_models.simulated_model.hang_rate=1"
     timeout = f"{AGENT}.responses_api_agents.simple_agent.request_timeout=0.3"
-    with running(*BUNDLED, "--set", hangs, "--set", timeout, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "--set", hangs, "--set", timeout, cwd=workspace) as gym:
         answer = post(f"{gym.urls[AGENT]}/run", example_row())
         assert answer.status == 500
         assert "no answer within 0.3 s" in answer.body
         gym.process.terminate()
         _, errors = gym.process.communicate(timeout=20)
-    # the model let go of the request when the agent did
+    # the model cancelled the request when the agent did
     assert "running task" not in errors
 
 
@@ -156,7 +156,7 @@ def strip(item: Row) -> Row:
 
 
 def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> None:
-    with running(*BUNDLED, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, cwd=workspace) as gym:
         resources, row = gym.urls["workplace_assistant"], example_row()
         tool = row["responses_create_params"]["tools"][0]["name"]
         assert post(f"{resources}/{tool}", {}).status in (400, 422)
@@ -187,7 +187,7 @@ def test_state_travels_in_a_cookie_and_sessions_are_apart(workspace: Path) -> No
 
 
 def test_errors_can_be_read(workspace: Path) -> None:
-    with running(*BUNDLED, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, cwd=workspace) as gym:
         agent, resources = gym.urls[AGENT], gym.urls["workplace_assistant"]
         assert post(f"{agent}/run", b"{").status == 422
         assert post(f"{agent}/run", {}).body["detail"][0]["loc"] == [
@@ -228,7 +228,7 @@ def test_aggregate_metrics_equal_nemo_gyms(case: Path, gym_url: str) -> None:
 
 @pytest.fixture(scope="module")
 def gym_url(tmp_path_factory: pytest.TempPathFactory) -> object:
-    with running(*BUNDLED, cwd=tmp_path_factory.mktemp("gym")) as gym:
+    with running_gym(*BUNDLED, cwd=tmp_path_factory.mktemp("gym")) as gym:
         yield gym.urls[AGENT]
 
 
@@ -267,7 +267,7 @@ NOTHING_MEASURED: Row = {
 }
 
 
-def aggregated(gym_url: str, masked: set[tuple[int, int]]) -> Row:
+def aggregate_metrics(gym_url: str, masked: set[tuple[int, int]]) -> Row:
     """Aggregate two tasks of three rollouts each, whose reward is their task's index."""
     rows = [
         {
@@ -287,7 +287,7 @@ def aggregated(gym_url: str, masked: set[tuple[int, int]]) -> Row:
 
 
 def test_masked_rollouts_are_left_out_of_the_aggregate(gym_url: str) -> None:
-    found = aggregated(gym_url, {(0, 0), (0, 1), (1, 1)})
+    found = aggregate_metrics(gym_url, {(0, 0), (0, 1), (1, 1)})
     assert [row["num_rollouts"] for row in found["group_level_metrics"]] == [1, 2]
     coverage = {
         "coverage/measured_rollouts": 3,
@@ -304,8 +304,10 @@ def test_masked_rollouts_are_left_out_of_the_aggregate(gym_url: str) -> None:
     assert "agent_ref" not in repeats[0]
 
 
-def test_an_aggregate_of_masked_rollouts_alone_says_only_that(gym_url: str) -> None:
-    found = aggregated(gym_url, {(task, rollout) for task in range(2) for rollout in range(3)})
+def test_an_aggregate_of_masked_rollouts_has_only_the_coverage(gym_url: str) -> None:
+    found = aggregate_metrics(
+        gym_url, {(task, rollout) for task in range(2) for rollout in range(3)}
+    )
     coverage = {
         "coverage/measured_rollouts": 0,
         "coverage/masked_rollouts": 6,
@@ -318,7 +320,7 @@ def test_an_aggregate_of_masked_rollouts_alone_says_only_that(gym_url: str) -> N
 def test_sixty_four_rollouts_at_once(workspace: Path) -> None:
     run = Profiled(workspace / "out.jsonl")
     slips = "policy_model.responses_api_models.simulated_model.slip_rate=0"
-    with running(*BUNDLED, "--set", slips, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, "--set", slips, cwd=workspace) as gym:
         done = run_command(
             *("spotter", "collect", "-a", AGENT, "-i", TASKS, "-o", "out.jsonl", "-n", "2"),
             *("--head-port", str(gym.head_port), "-p", "64", "--limit", "64"),
@@ -326,7 +328,7 @@ def test_sixty_four_rollouts_at_once(workspace: Path) -> None:
         )
     assert done.returncode == 0, done.stderr
     assert not run.failures.exists()
-    # a state that leaked from one rollout into another would spoil its verdict
+    # a state shared by two rollouts would change their verdicts
     assert {row["reward"] for row in rows_of(run.rollouts)} == {1.0}
 
 
@@ -346,10 +348,12 @@ def test_an_environment_that_hangs_does_not_keep_the_servers_alive(workspace: Pa
     (workspace / "hanging.py").write_text(HANGING, encoding="utf-8")
     config = "hanging: {resources_servers: {hanging: {entrypoint: hanging.py}}}"
     (workspace / "hanging.yaml").write_text(config, encoding="utf-8")
-    with running("hanging.yaml", cwd=workspace) as gym:
+    with running_gym("hanging.yaml", cwd=workspace) as gym:
         url = gym.urls["hanging"]
         cookie = post(f"{url}/seed_session", {}).cookie
-        call = threading.Thread(target=_ignored, args=(f"{url}/hang", cookie), daemon=True)
+        call = threading.Thread(
+            target=_post_ignoring_errors, args=(f"{url}/hang", cookie), daemon=True
+        )
         call.start()
         time.sleep(0.5)
         gym.process.terminate()
@@ -357,14 +361,14 @@ def test_an_environment_that_hangs_does_not_keep_the_servers_alive(workspace: Pa
     call.join(20)
 
 
-def _ignored(url: str, cookie: str) -> None:
+def _post_ignoring_errors(url: str, cookie: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         post(url, {}, cookie=cookie)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_the_servers(workspace: Path, number: int) -> None:
-    with running(*BUNDLED, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, cwd=workspace) as gym:
         os.kill(gym.process.pid, number)
         assert gym.process.wait(20) == 0
         with pytest.raises(OSError, match="refused"):
@@ -383,7 +387,7 @@ def test_a_server_that_does_not_answer_is_down(workspace: Path) -> None:
 def test_servers_that_come_back_elsewhere_are_found_again(workspace: Path) -> None:
     run = Profiled(workspace / "out.jsonl")
     latency = ("--set", "policy_model.responses_api_models.simulated_model.latency=0.2")
-    with running(*BUNDLED, *latency, cwd=workspace) as gym:
+    with running_gym(*BUNDLED, *latency, cwd=workspace) as gym:
         port = str(gym.head_port)
         program = Path(sys.executable).with_name("spotter")
         command = ["collect", "-a", AGENT, "-i", TASKS, "-o", "out.jsonl", "--max-attempts", "20"]
@@ -395,13 +399,13 @@ def test_servers_that_come_back_elsewhere_are_found_again(workspace: Path) -> No
             text=True,
         )
         wait_for_lines(run.rollouts, 2)
-    with running(*BUNDLED, "--head-port", port, cwd=workspace):
+    with running_gym(*BUNDLED, "--head-port", port, cwd=workspace):
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert len(rows_of(run.rollouts)) == 20
 
 
-def test_a_taken_port_is_told_clearly(workspace: Path) -> None:
+def test_a_port_in_use_is_a_clear_error(workspace: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run_command("spotter", "run", *BUNDLED, "--head-port", str(port), cwd=workspace)

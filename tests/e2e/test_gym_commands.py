@@ -71,7 +71,7 @@ def test_the_demo_replaces_only_a_demo(workspace: Path) -> None:
 @pytest.mark.parametrize(
     "where", ["def new_session(self, row):", "class CounterEnvironment(Environment[Counter]):"]
 )
-def test_an_environment_that_exits_is_told(workspace: Path, where: str) -> None:
+def test_an_environment_that_exits_is_an_error(workspace: Path, where: str) -> None:
     text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     spaces = "        " if where.startswith("def") else "    "
@@ -119,7 +119,7 @@ def test_the_demo_of_faults_ends_well_and_says_what_happened(workspace: Path) ->
         assert kind in done.stdout
     assert (
         f"40 rollouts expected: {missing} missing, {len(masked)} masked."
-        f" Every figure here is over the other {len(rows) - len(masked)}."
+        f" Every figure here covers the other {len(rows) - len(masked)}."
     ) in done.stdout
 
 
@@ -130,7 +130,7 @@ def strip_times(row: Row) -> Row:
 @pytest.mark.parametrize(
     ("config", "code", "named"),
     [
-        ("a: {responses_api_models: {nothing: {}}}", 2, "no nothing among responses_api_models"),
+        ("a: {responses_api_models: {nothing: {}}}", 2, "a: responses_api_models/nothing is"),
         ("a: {responses_api_models: {simulated_model: {}, b: {}}}", 2, "one implementation"),
         ("a: {resources_servers: {mine: {}}}", 2, "entrypoint"),
         ("a: {resources_servers: {mine: {entrypoint: no.py}}}", 4, "cannot find no.py"),
@@ -140,21 +140,21 @@ def strip_times(row: Row) -> Row:
         ("a: {responses_api_models: {simulated_model: {slip_rat: 1}}}", 2, "mean slip_rate?"),
         ("a: ${a}", 2, "refers to itself"),
         ("a: ${b.${c}}\nb: {x: 1}\nc: y", 2, "${b.y} is not set"),
-        ("a: ${b.${c}}\nc: '}'", 2, "a: ${c} cannot be a part of a name"),
+        ("a: ${b.${c}}\nc: '}'", 2, "a: ${c} cannot be part of a name"),
         ("a: {resources_servers: [x]}", 2, "one implementation"),
-        ("1: {responses_api_models: {simulated_model: {}}}", 2, "are texts"),
+        ("1: {responses_api_models: {simulated_model: {}}}", 2, "must be text"),
         ("a: &a {b: *a}", 2, "contains itself"),
         ("a: {resources_servers: {arithmetic: {session_timeout: [1]}}}", 2, "session_timeout"),
-        ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "no name of a host"),
+        ('a: {responses_api_models: {simulated_model: {host: "a\\0b"}}}', 2, "not a valid host"),
         (BOMB, 2, "too large"),
-        ("a: [", 2, "not YAML"),
-        ("- a", 2, "not a map"),
+        ("a: [", 2, "not valid YAML"),
+        ("- a", 2, "must be a map"),
         ("{}", 2, "no servers"),
         (
             "a: {responses_api_agents: {simple_agent: {resources_server: {name: x},"
             " model_server: {name: y}}}}",
             2,
-            "resources_server x is not among",
+            "resources_server x is not one of",
         ),
         (
             "a: {responses_api_models: {simulated_model: {}}}\n"
@@ -166,22 +166,22 @@ def strip_times(row: Row) -> Row:
             "a: {responses_api_models: {simulated_model: {}}}\n"
             "b: {environment_servers: {legacy_agent: {agent_server: {name: a}}}}",
             2,
-            "b: its agent_server must point at an agent of the config",
+            "b: its agent_server must refer to an agent of the config",
         ),
         (
             "a: {responses_api_models: {simulated_model: {}}, environment_servers: {x: {}}}",
             2,
-            "a: a server has one kind",
+            "a: a server must have one kind",
         ),
         (
             "a: {responses_api_models: {simulated_model: {mask_rate: 0.6, hang_rate: 0.6}}}",
             2,
-            "mask_rate: more than 1",
+            "mask_rate: the sum with",
         ),
     ],
     ids=lambda value: str(value)[:40],
 )  # fmt: skip
-def test_a_bad_config_is_told_clearly(
+def test_a_bad_config_is_a_clear_error(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, config: str, code: int, named: str
 ) -> None:
     monkeypatch.setattr(configs, "LARGEST_CONFIG", 100_000)
@@ -195,7 +195,7 @@ def test_a_bad_config_is_told_clearly(
 @pytest.mark.parametrize(
     ("flag", "named"),
     [
-        ("+num_repeat=4", "nothing in the config is called or uses num_repeat"),
+        ("+num_repeat=4", "unknown setting num_repeat"),
         ("+policy_modl.x=1", "did you mean policy_model?"),
         ("num_repeats=4", "did you mean +num_repeats=…?"),
     ],
@@ -208,7 +208,7 @@ def test_a_misspelt_setting_is_not_ignored(workspace: Path, flag: str, named: st
     assert named in done.stderr
 
 
-def test_servers_that_do_not_start_are_told(workspace: Path) -> None:
+def test_servers_that_do_not_start_are_an_error(workspace: Path) -> None:
     setting = "policy_model.responses_api_models.simulated_model.slip_rate=much"
     command = ("spotter", "collect", "--serve", "-o", "out.jsonl", *BUNDLED, "--set", setting)
     done = run_command(*command, cwd=workspace)
@@ -225,7 +225,7 @@ def test_an_unknown_config_lists_the_bundled_ones(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["solution", "tasks", "verify"])
-def test_a_broken_environment_is_told_in_a_sentence(workspace: Path, where: str) -> None:
+def test_a_broken_environment_is_an_error_of_one_sentence(workspace: Path, where: str) -> None:
     text = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")
     code = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
     broken = re.sub(rf"(def {where}\(.*\):\n)", r'\1        raise KeyError("oops")\n', code)
@@ -298,16 +298,16 @@ def test_the_example_of_the_docs_runs(workspace: Path) -> None:
     (workspace / "counter.py").write_text(broken, encoding="utf-8")
     failed = run_command("spotter", "test", "counter.py", cwd=workspace)
     assert failed.returncode == 1
-    assert "empty answer: it scores 1.0, not 0" in failed.stderr
+    assert "empty answer: the reward is 1.0, not 0" in failed.stderr
 
 
 def test_help_lists_every_command_that_is_installed(workspace: Path) -> None:
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     names = re.findall(r'^(ng_\w+) = "collector', text, re.MULTILINE)
-    told = run_command("ng_help", cwd=workspace).stdout
+    help_text = run_command("ng_help", cwd=workspace).stdout
     assert len(names) >= 10
     for name in names:
-        assert name in told
+        assert name in help_text
     versions = json.loads(run_command("ng_version", "--json", cwd=workspace).stdout)
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
 

@@ -31,7 +31,7 @@ CHAT = "/v1/chat/completions"
 
 
 def ask(settings: Row, *requests: Row) -> list[Row]:
-    """Ask one model, one request after another."""
+    """Send requests to one model, one after the other."""
 
     async def run() -> list[Row]:
         model = OpenAIModel(settings)
@@ -100,7 +100,7 @@ def test_a_tool_is_called_and_its_output_read(
 
 
 @pytest.mark.parametrize("status", ["404", "405", "501"])
-def test_a_missing_api_is_asked_for_once(start_endpoint: EndpointFactory, status: str) -> None:
+def test_a_missing_api_is_tried_once(start_endpoint: EndpointFactory, status: str) -> None:
     endpoint = start_endpoint("--style", "chat", "--missing-status", status)
     asked = [{"input": f"say: {number}"} for number in range(3)]
     assert [text_of(answer) for answer in ask(endpoint.settings(), *asked)] == ["0", "1", "2"]
@@ -128,7 +128,7 @@ def test_a_limit_makes_the_response_incomplete(start_endpoint: EndpointFactory, 
     ],
     ids=["broken", "unavailable", "limited", "limited until a date", "dropped"],
 )
-def test_a_passing_failure_is_retried(
+def test_a_temporary_failure_is_retried(
     start_endpoint: EndpointFactory, style: str, failure: list[str]
 ) -> None:
     endpoint = start_endpoint("--style", style, "--fail-first", "1", *failure)
@@ -137,7 +137,7 @@ def test_a_passing_failure_is_retried(
     assert endpoint.paths().count(RESPONSES if style == "responses" else CHAT) == 2
 
 
-def test_the_endpoint_is_waited_for_as_long_as_it_asks(start_endpoint: EndpointFactory) -> None:
+def test_a_retry_waits_as_long_as_the_endpoint_asks(start_endpoint: EndpointFactory) -> None:
     endpoint = start_endpoint("--fail-first", "1", "--fail-status", "429", "--retry-after", "2")
     begun = time.monotonic()
     ask(endpoint.settings(), {"input": "hello"})
@@ -175,7 +175,7 @@ def test_a_lasting_failure_is_passed_on_without_the_key(
     assert endpoint.paths().count(RESPONSES if style == "responses" else CHAT) == count
 
 
-def test_a_wrong_key_is_told_but_not_shown(start_endpoint: EndpointFactory) -> None:
+def test_a_wrong_key_is_an_error_that_hides_the_key(start_endpoint: EndpointFactory) -> None:
     endpoint = start_endpoint()
     error = refusal(endpoint.settings(openai_api_key="wrong-key"), {"input": "hello"})
     assert error.status == 401
@@ -184,25 +184,25 @@ def test_a_wrong_key_is_told_but_not_shown(start_endpoint: EndpointFactory) -> N
     assert len(endpoint.paths()) == 1
 
 
-def test_no_key_is_sent_if_there_is_none(start_endpoint: EndpointFactory) -> None:
+def test_without_a_key_none_is_sent(start_endpoint: EndpointFactory) -> None:
     error = refusal(start_endpoint().settings(openai_api_key=None), {"input": "hello"})
     assert error.status == 401
     assert "Bearer" not in str(error)
 
 
-def test_an_endpoint_that_is_not_there_is_told() -> None:
+def test_an_unreachable_endpoint_is_an_error() -> None:
     error = refusal(Endpoint(free_port()).settings(max_retries=0), {"input": "hello"})
     assert error.status == 502
 
 
-def test_the_wrong_path_is_told(start_endpoint: EndpointFactory) -> None:
+def test_a_wrong_path_is_an_error(start_endpoint: EndpointFactory) -> None:
     endpoint = start_endpoint()
     settings = endpoint.settings(openai_base_url=f"http://127.0.0.1:{endpoint.port}")
     assert refusal(settings, {"input": "hello"}).status == 404
     assert endpoint.paths() == ["/responses", "/chat/completions"]
 
 
-def test_a_slow_answer_is_given_up(start_endpoint: EndpointFactory) -> None:
+def test_a_slow_answer_is_an_error(start_endpoint: EndpointFactory) -> None:
     endpoint = start_endpoint("--latency", "60")
     error = refusal(endpoint.settings(request_timeout=0.2), {"input": "hello"})
     assert error.status == 504

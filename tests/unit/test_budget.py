@@ -7,7 +7,7 @@ import pytest
 from collector.collection.budget import Budget
 from collector.collection.settings import CollectSettings
 from collector.errors import UsageError
-from collector.validation import checked
+from collector.validation import validate_settings
 
 
 @pytest.fixture
@@ -58,4 +58,4 @@ def test_a_budget_of_nothing_is_over_at_once(clock: list[float]) -> None:
 def test_a_budget_that_lets_nothing_start_is_refused(given: dict[str, float], said: str) -> None:
     files = {"input_jsonl_fpath": "tasks.jsonl", "output_jsonl_fpath": "run.jsonl"}
     with pytest.raises(UsageError, match=said):
-        checked(CollectSettings, {**files, **given})
+        validate_settings(CollectSettings, {**files, **given})

@@ -21,9 +21,9 @@ from collector.errors import UsageError
 from collector.gym_client import Reply
 from collector.jsonl import parse_object
 from collector.keys import Keys
-from collector.retries import pause, retry_after
+from collector.retries import retry_after, retry_delay
 from collector.secrets import Redactor, is_secret_name
-from collector.validation import checked
+from collector.validation import validate_settings
 
 LINE = b'{"agent_ref":{"name":"a"},"_ng_task_index":3,"_ng_rollout_index":1}'
 
@@ -67,14 +67,14 @@ def test_a_retried_row_carries_its_attempt() -> None:
     ],
 )
 def test_secrets_are_taken_out_of_messages(text: str) -> None:
-    assert "s3cr3t" not in Redactor(["s3cr3t-value"]).text(text)
+    assert "s3cr3t" not in Redactor(["s3cr3t-value"]).redact_text(text)
     if "known" not in text:
-        assert "s3cr3t" not in Redactor().text(text)
+        assert "s3cr3t" not in Redactor().redact_text(text)
 
 
 def test_what_is_no_secret_stays() -> None:
     text = "max_output_tokens: 2048, token count 5, monkey=banana"
-    assert Redactor(["test", "short"]).text(text) == text
+    assert Redactor(["test", "short"]).redact_text(text) == text
     assert not is_secret_name("max_output_tokens")
     assert not is_secret_name("total_tokens")
 
@@ -97,7 +97,7 @@ def test_a_hostile_text_is_redacted_in_linear_time(word: str) -> None:
 
     def seconds(text: str) -> float:
         started = time.process_time()
-        redactor.text(text)
+        redactor.redact_text(text)
         return time.process_time() - started
 
     short, long = (word * (length // len(word)) for length in (10_000, 160_000))
@@ -152,8 +152,8 @@ def test_retry_after_is_seconds_or_a_date(text: str, expected: float | None) -> 
 
 
 def test_pauses_grow_and_are_capped() -> None:
-    assert all(0.25 <= pause(1) <= 0.5 for _ in range(50))
-    assert all(15 <= pause(count) <= 30 for count in (8, 100, 10_000))
+    assert all(0.25 <= retry_delay(1) <= 0.5 for _ in range(50))
+    assert all(15 <= retry_delay(count) <= 30 for count in (8, 100, 10_000))
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,10 @@ def test_yaml_is_read_as_nemo_gym_does(text: str, value: Any) -> None:
 
 
 def test_broken_yaml_is_not_quoted() -> None:
-    with pytest.raises(ValueError, match="not YAML") as error:
+    with pytest.raises(ValueError, match="not valid YAML") as error:
         yaml_values.parse("key: [hunter2")
     assert "hunter2" not in str(error.value)
-    with pytest.raises(ValueError, match="not YAML"):
+    with pytest.raises(ValueError, match="not valid YAML"):
         yaml_values.parse("!!python/object/apply:os.system [ls]")
 
 
@@ -201,4 +201,4 @@ def test_broken_yaml_is_not_quoted() -> None:
 def test_wrong_settings_are_named(given: dict[str, Any], named: str) -> None:
     base = {"input_jsonl_fpath": "in.jsonl", "output_jsonl_fpath": "out.jsonl"}
     with pytest.raises(UsageError, match=named):
-        checked(CollectSettings, base | given)
+        validate_settings(CollectSettings, base | given)

@@ -51,16 +51,16 @@ def test_solutions_score_and_empty_answers_do_not(path: Path) -> None:
         assert environment.verify(row, {"output": []}, None)["reward"] == 0.0, row["id"]
 
 
-def test_files_are_what_the_generator_makes() -> None:
-    assert list(generate.outdated()) == []
-    assert {path for path, _ in generate.contents()} >= set(FILES)
+def test_the_files_are_up_to_date() -> None:
+    assert list(generate.outdated_paths()) == []
+    assert {path for path, _ in generate.generated_files()} >= set(FILES)
 
 
 def test_the_check_names_files_that_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "data" / "example.jsonl"
-    monkeypatch.setattr(generate, "contents", lambda: iter([(path, b"{}\n")]))
+    monkeypatch.setattr(generate, "generated_files", lambda: iter([(path, b"{}\n")]))
     assert generate.main(["--check"]) == 1
     assert generate.main([]) == 0
     assert generate.main(["--check"]) == 0
@@ -135,7 +135,7 @@ def test_the_verdict_shows_what_was_understood() -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_what_is_no_number_is_no_answer(text: str) -> None:
+def test_text_without_a_number_has_no_answer(text: str) -> None:
     assert extract_answer(text) is None
 
 

@@ -1,4 +1,4 @@
-"""Masks: verdicts on rollouts that measure nothing, through a resources server's own endpoint."""
+"""Masks in verdicts, through the endpoint of a resources server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from collector.servers.resources_servers.environment import Environment, Solution
-from collector.servers.resources_servers.masking import masked
+from collector.servers.resources_servers.masking import masked_verdict
 from collector.servers.resources_servers.server import ResourcesServer
 from collector.servers.selftest import check_environment
 
@@ -19,7 +19,7 @@ FAILED = {"status": "failed", "error": {"code": "server_error", "message": "over
 
 
 class Judge(Environment[None]):
-    """Answers with the verdict that it was made with."""
+    """An environment that returns the verdict in its settings."""
 
     def new_session(self, row: Row) -> None:  # noqa: ARG002
         return None
@@ -50,13 +50,13 @@ def mask_in(reply: httpx.Response) -> Row:
 
 def test_a_verdict_is_measured_unless_it_says_otherwise() -> None:
     assert mask_in(verify({"reward": 1.0})) == MEASURED
-    # the row may be one that was collected before
+    # the row may come from an earlier rollout
     assert mask_in(verify({"reward": 1.0}, mask_sample=True, failure_kind="shutdown")) == MEASURED
 
 
 @pytest.mark.parametrize("kind", ["judge_failed", "my_judge:asleep"])
 def test_an_environment_masks_with_a_reason(kind: str) -> None:
-    reply = verify(masked(kind, "HTTP 503"))
+    reply = verify(masked_verdict(kind, "HTTP 503"))
     assert reply.json()["reward"] == 0.0
     assert mask_in(reply) == {
         "mask_sample": True,
@@ -70,7 +70,7 @@ def test_an_environment_masks_with_a_reason(kind: str) -> None:
     [
         ("failed", "server_error", "provider_unavailable"),
         ("failed", "rate_limit_exceeded", "provider_quota_exhausted"),
-        # as NeMo Gym's simple agent passes it on
+        # in the form that NeMo Gym's simple agent passes on
         ("incomplete", "server_error", "provider_unavailable"),
     ],
 )
@@ -120,7 +120,7 @@ def test_a_mask_of_another_form_is_an_error(field: str, value: Any) -> None:
     assert field in reply.json()
 
 
-def test_the_self_test_tells_that_a_solution_is_masked() -> None:
-    environment = Judge({"verdict": masked("judge_failed", "no judge")})
+def test_the_self_test_reports_a_masked_solution() -> None:
+    environment = Judge({"verdict": masked_verdict("judge_failed", "no judge")})
     found = asyncio.run(check_environment(environment, [{"id": "a"}]))
-    assert "task a, ground truth: it is masked (judge_failed: no judge)" in found.problems
+    assert "task a, ground truth: the verdict is masked (judge_failed: no judge)" in found.problems

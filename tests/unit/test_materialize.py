@@ -15,7 +15,7 @@ from collector.collection.prompts import load_prompt
 from collector.collection.settings import CollectSettings, RowSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
-from collector.validation import checked
+from collector.validation import validate_settings
 from tests.support import ROOT
 
 CASES = sorted((ROOT / "tests" / "fixtures" / "materialize").iterdir())
@@ -29,7 +29,7 @@ def run_case(case: Path) -> bytes:
     config: dict[str, Any] = json.loads((case / "config.json").read_text(encoding="utf-8"))
     source = case / "input.jsonl"
     given = {"input_jsonl_fpath": source, "output_jsonl_fpath": Path("out.jsonl"), **config}
-    settings = checked(CollectSettings, given)
+    settings = validate_settings(CollectSettings, given)
     out = io.BytesIO()
     prompt = load_prompt(case / settings.prompt_config) if settings.prompt_config else None
     materialize(source, settings, out, prompt=prompt)

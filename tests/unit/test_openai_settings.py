@@ -1,11 +1,11 @@
-"""The settings of an OpenAI-compatible endpoint, and its key, which is told to nobody."""
+"""The settings of an OpenAI-compatible endpoint, and its key, which never appears in a message."""
 
 from __future__ import annotations
 
 import pytest
 
-from collector.servers.responses_api_models.openai_model.endpoint import Endpoint
-from collector.servers.responses_api_models.openai_model.settings import checked_settings
+from collector.servers.responses_api_models.openai_model.endpoint import OpenAIEndpoint
+from collector.servers.responses_api_models.openai_model.settings import parse_settings
 from tests.support import Row
 
 SETTINGS: Row = {"openai_base_url": "http://host:1/v1", "openai_model": "m"}
@@ -13,7 +13,7 @@ SETTINGS: Row = {"openai_base_url": "http://host:1/v1", "openai_model": "m"}
 
 @pytest.mark.parametrize("key", ["short-1", "sk-0123456789abcdef"])
 def test_messages_are_cut_and_hold_no_key(key: str) -> None:
-    endpoint = Endpoint(checked_settings({**SETTINGS, "openai_api_key": key}))
+    endpoint = OpenAIEndpoint(parse_settings({**SETTINGS, "openai_api_key": key}))
     message = endpoint.clean(
         f"Authorization: Bearer {key}; the key {key} is wrong; " + "x" * 99_999
     )
@@ -39,12 +39,12 @@ def test_messages_are_cut_and_hold_no_key(key: str) -> None:
 )
 def test_wrong_settings_are_named_but_not_quoted(given: Row, named: str) -> None:
     with pytest.raises(ValueError, match=named) as error:
-        checked_settings(SETTINGS | given)
+        parse_settings(SETTINGS | given)
     assert "s3cr3t" not in str(error.value)
 
 
 def test_a_config_may_hold_more() -> None:
-    settings = checked_settings({**SETTINGS, "host": "127.0.0.1", "port": 1, "openai_api_key": "k"})
+    settings = parse_settings({**SETTINGS, "host": "127.0.0.1", "port": 1, "openai_api_key": "k"})
     assert (settings.api, settings.request_timeout, settings.max_retries) == ("auto", 3600.0, 5)
     assert settings.key == "k"
     assert "'k'" not in repr(settings)

@@ -11,9 +11,12 @@ from collector.jsonl import parse_object
 from collector.servers.responses_api_models.base import ModelError
 from collector.servers.responses_api_models.openai_model.answers import (
     checked_response,
-    response_of,
+    response_from_completion,
 )
-from collector.servers.responses_api_models.openai_model.wire import chat_request, responses_request
+from collector.servers.responses_api_models.openai_model.request_bodies import (
+    chat_request,
+    responses_request,
+)
 from tests.support import Row
 
 USER: Row = {"role": "user", "content": "hi"}
@@ -232,7 +235,7 @@ def test_tools_are_nested(choice: str | Row, sent: str | Row) -> None:
     ],
     ids=lambda given: json.dumps(given)[:60] if isinstance(given, dict) else None,
 )
-def test_what_chat_completions_cannot_say_is_refused(given: Row, named: str) -> None:
+def test_a_request_without_a_translation_is_refused(given: Row, named: str) -> None:
     with pytest.raises(ModelError, match=named) as error:
         chat_request({"input": "hi", **given})
     assert error.value.status == 400
@@ -260,7 +263,7 @@ def completion(reason: str = "stop", usage: Any = None, **message: Any) -> Row:
 
 def test_a_completion_becomes_a_response() -> None:
     request = {"input": "hi", "model": "m", "tools": [TOOL], "temperature": 0.5}
-    response = response_of(completion(content="hello"), request)
+    response = response_from_completion(completion(content="hello"), request)
     assert response == {
         "id": "resp_x",
         "object": "response",
@@ -307,7 +310,7 @@ def test_a_completion_becomes_a_response() -> None:
     ids=["text", "nothing", "refusal", "call", "text and call", "reasoning", "all calls"],
 )
 def test_an_answer_has_the_items_it_needs(message: Row, kinds: list[str]) -> None:
-    items = response_of(completion(**message), {})["output"]
+    items = response_from_completion(completion(**message), {})["output"]
     assert [item["type"] for item in items] == kinds
     assert len({item["id"] for item in items}) == len(items)
     for item in items:
@@ -317,7 +320,7 @@ def test_an_answer_has_the_items_it_needs(message: Row, kinds: list[str]) -> Non
 
 def test_a_call_keeps_its_name_and_gets_an_id_if_it_has_none() -> None:
     calls = [chat_call(1), {"function": {"name": "g", "arguments": '{"a": 1}'}}]
-    first, second = response_of(completion(tool_calls=calls), {})["output"]
+    first, second = response_from_completion(completion(tool_calls=calls), {})["output"]
     assert (first["call_id"], first["name"], first["arguments"]) == ("c1", "f", "{}")
     assert (second["call_id"], second["arguments"]) == ("call_x_1", '{"a": 1}')
     assert first["status"] == second["status"] == "completed"
@@ -327,7 +330,9 @@ def test_a_call_keeps_its_name_and_gets_an_id_if_it_has_none() -> None:
     ("reason", "named"), [("length", "max_output_tokens"), ("content_filter", "content_filter")]
 )
 def test_an_answer_that_was_cut_is_incomplete(reason: str, named: str) -> None:
-    response = response_of(completion(reason, content="a", tool_calls=[chat_call(1)]), {})
+    response = response_from_completion(
+        completion(reason, content="a", tool_calls=[chat_call(1)]), {}
+    )
     assert response["status"] == "incomplete"
     assert response["incomplete_details"] == {"reason": named}
     assert [item["status"] for item in response["output"]] == ["completed", "incomplete"]
@@ -356,7 +361,7 @@ def test_an_answer_that_was_cut_is_incomplete(reason: str, named: str) -> None:
     ids=["plain", "no total", "details", "null details"],
 )
 def test_usage_is_translated(usage: Row, expected: tuple[int, ...]) -> None:
-    got = response_of(completion(content="a", usage=usage), {})["usage"]
+    got = response_from_completion(completion(content="a", usage=usage), {})["usage"]
     assert expected == (
         got["input_tokens"],
         got["input_tokens_details"]["cached_tokens"],
@@ -370,17 +375,17 @@ def test_log_probabilities_are_kept() -> None:
     answer = completion(content="a")
     tokens = [{"token": "a", "logprob": -0.1, "bytes": [97], "top_logprobs": []}]
     answer["choices"][0]["logprobs"] = {"content": tokens}
-    assert response_of(answer, {})["output"][0]["content"][0]["logprobs"] == tokens
+    assert response_from_completion(answer, {})["output"][0]["content"][0]["logprobs"] == tokens
 
 
 def test_half_of_a_surrogate_pair_is_text() -> None:
     answer = parse_object(rb'{"choices": [{"message": {"content": "a\ud83d"}}]}')
-    assert response_of(answer, {})["output"][0]["content"][0]["text"] == "a\ud83d"
+    assert response_from_completion(answer, {})["output"][0]["content"][0]["text"] == "a\ud83d"
 
 
 def test_an_answer_can_be_sent_back() -> None:
     answer = completion(content="a", reasoning_content="t", tool_calls=[chat_call(1)])
-    items = response_of(answer, {})["output"]
+    items = response_from_completion(answer, {})["output"]
     messages = chat_request({"input": [USER, *items, output(1)]})["messages"]
     assert messages == [USER, assistant("a", 1, reasoning_content="t"), tool(1)]
 
@@ -400,7 +405,7 @@ def test_an_answer_can_be_sent_back() -> None:
 )
 def test_a_malformed_completion_is_the_endpoints_fault(answer: Row, named: str) -> None:
     with pytest.raises(ModelError, match=named) as error:
-        response_of(answer, {})
+        response_from_completion(answer, {})
     assert error.value.status == 502
 
 
@@ -414,7 +419,7 @@ def test_a_malformed_completion_is_the_endpoints_fault(answer: Row, named: str) 
     ],
     ids=["none", "text", "failed", "queued"],
 )
-def test_a_useless_response_is_the_endpoints_fault(answer: Row, named: str) -> None:
+def test_an_unusable_response_is_the_endpoints_fault(answer: Row, named: str) -> None:
     with pytest.raises(ModelError, match=named) as error:
         checked_response(answer)
     assert error.value.status == 502

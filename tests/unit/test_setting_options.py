@@ -21,7 +21,7 @@ from collector.collection.settings import (
 from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, UsageError
 from collector.overrides import MAP, declared_overrides
-from collector.validation import checked
+from collector.validation import validate_settings
 
 
 class Settings(BaseModel):
@@ -117,4 +117,4 @@ def test_an_old_record_is_read_and_unknown_fields_are_ignored(tmp_path: Path) ->
 
 def test_a_collection_needs_a_task_file() -> None:
     with pytest.raises(UsageError, match="input_jsonl_fpath"):
-        checked(CollectSettings, {"output_jsonl_fpath": Path("out.jsonl")})
+        validate_settings(CollectSettings, {"output_jsonl_fpath": Path("out.jsonl")})

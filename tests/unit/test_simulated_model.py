@@ -14,7 +14,7 @@ import yaml
 from collector.errors import FileError
 from collector.servers.resources_servers.environment import Environment
 from collector.servers.resources_servers.generate import FOLDER
-from collector.servers.resources_servers.workplace_assistant import BY_NAME
+from collector.servers.resources_servers.workplace_assistant import TOOLS_BY_NAME
 from collector.servers.responses_api_models import simulated_model
 from collector.servers.responses_api_models.base import ModelError
 from collector.servers.responses_api_models.simulated_model import SimulatedModel
@@ -38,9 +38,9 @@ def seeded(params: Row, seed: int, **more: Any) -> Row:
     return {**params, "metadata": {"extra_body": json.dumps({"seed": seed})}, **more}
 
 
-def called(state: Any, item: Row) -> Row:
+def tool_output(state: Any, item: Row) -> Row:
     try:
-        found = BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
+        found = TOOLS_BY_NAME[item["name"]].function(state, json.loads(item["arguments"]))
         result: Row = {"output": found}
     except ValueError as error:
         result = {"error": str(error)}
@@ -62,7 +62,7 @@ def rollout(
         assert len(calls) <= 1
         if not calls:
             break
-        items += [called(state, call) for call in calls]
+        items += [tool_output(state, call) for call in calls]
     return environment.verify(row, {"output": items}, state), items
 
 
@@ -291,7 +291,7 @@ def test_the_config_names_the_defaults() -> None:
     folder = Path(str(simulated_model.__file__)).parent
     config = yaml.safe_load((folder / "configs/simulated_model.yaml").read_text())
     settings = config["policy_model"]["responses_api_models"]["simulated_model"]
-    assert settings == simulated_model.Settings().model_dump()
+    assert settings == simulated_model.SimulatedModelSettings().model_dump()
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ def test_nobody_takes_it_for_a_real_model(given: str, shown: str) -> None:
 FAULTY = {"failure_rate": 0.2, "hang_rate": 0.1, "mask_rate": 0.2, "slip_rate": 0.0}
 
 
-def fate(model: SimulatedModel, params: Row) -> str:
-    """Ask once, and say what became of it."""
+def outcome(model: SimulatedModel, params: Row) -> str:
+    """Send one request, and return its outcome."""
 
     async def ask_once() -> Row:
         asking = asyncio.create_task(model.respond(params))
@@ -326,7 +326,7 @@ def fate(model: SimulatedModel, params: Row) -> str:
 def test_faults_come_at_their_rates_and_the_same_ones_again() -> None:
     params = {"input": "What is 2 + 3?"}
     first, second = (
-        [fate(SimulatedModel(FAULTY), seeded(params, seed)) for seed in range(100)]
+        [outcome(SimulatedModel(FAULTY), seeded(params, seed)) for seed in range(100)]
         for _ in range(2)
     )
     assert first == second
@@ -343,7 +343,7 @@ def test_a_retry_has_a_chance_and_a_new_collection_the_same_faults() -> None:
 
     def attempts(request: Row) -> int:
         for number in range(1, 50):
-            if fate(model, request) == "completed":
+            if outcome(model, request) == "completed":
                 return number
         raise AssertionError("no attempt succeeds")
 
@@ -355,7 +355,7 @@ def test_a_retry_has_a_chance_and_a_new_collection_the_same_faults() -> None:
 
 def test_without_a_seed_faults_vary() -> None:
     model = SimulatedModel({"failure_rate": 0.5})
-    found = {fate(model, {"input": "What is 2 + 3?"}) for _ in range(50)}
+    found = {outcome(model, {"input": "What is 2 + 3?"}) for _ in range(50)}
     assert found == {"completed", "HTTP 503"}
 
 
@@ -365,14 +365,14 @@ def test_only_the_first_step_of_a_rollout_goes_wrong() -> None:
     output = {"type": "function_call_output", "call_id": call["call_id"], "output": "{}"}
     later = {**params, "input": [*params["input"], call, output]}
     model = SimulatedModel({"failure_rate": 1.0})
-    assert fate(model, params) == "HTTP 503"
-    assert fate(model, later) == "completed"
+    assert outcome(model, params) == "HTTP 503"
+    assert outcome(model, later) == "completed"
 
 
 def test_faults_leave_the_other_answers_alone() -> None:
     for seed in range(20):
         params = seeded({"input": "What is 2 + 3?"}, seed)
-        found = fate(SimulatedModel(FAULTY), params)
+        found = outcome(SimulatedModel(FAULTY), params)
         if found == "completed":
             assert ask(SimulatedModel(FAULTY), params)["id"] == ask(PERFECT, params)["id"]
 
@@ -391,7 +391,9 @@ def test_an_outage_is_a_whole_response_without_an_answer() -> None:
         assert "simulated" in response["error"]["message"]
 
 
-def test_tasks_that_ask_the_same_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_tasks_with_the_same_prompt_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     rows = [
         {"responses_create_params": {"input": "What now?"}, "ground_truth": answer}
         for answer in ("1", "1", "2")
@@ -399,7 +401,7 @@ def test_tasks_that_ask_the_same_are_told(tmp_path: Path, caplog: pytest.LogCapt
     write_lines(tmp_path / "mine.jsonl", [*rows, {"ground_truth": "3"}])
     model = SimulatedModel({"slip_rate": 0.0, "tasks": str(tmp_path / "mine.jsonl")})
     assert messages(ask(model, {"input": "What now?"}))[0].endswith("Answer: 1")
-    assert caplog.text.count("another task asks the same") == 1
+    assert caplog.text.count("two tasks have the same prompt") == 1
 
 
 @pytest.mark.parametrize("answer", ["1e5000000", "9" * 5000, "1/0", "x", ""])

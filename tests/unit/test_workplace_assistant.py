@@ -12,12 +12,12 @@ import pytest
 
 from collector.servers.resources_servers.environment import Call
 from collector.servers.resources_servers.workplace_assistant import (
-    BY_NAME,
     OWN_TABLES,
+    TOOLS_BY_NAME,
     WorkplaceAssistant,
     ground_truth,
 )
-from collector.servers.resources_servers.workplace_assistant.tables import State
+from collector.servers.resources_servers.workplace_assistant.tables import WorkplaceState
 from tests.support import ROOT
 
 Row = dict[str, Any]
@@ -44,8 +44,8 @@ def real_lines(name: str) -> list[Any]:
     return [json.loads(line) for line in (REAL / name).read_text(encoding="utf-8").splitlines()]
 
 
-def call(state: State, tool: str, /, **arguments: Any) -> Any:
-    return BY_NAME[tool].function(state, arguments)
+def call(state: WorkplaceState, tool: str, /, **arguments: Any) -> Any:
+    return TOOLS_BY_NAME[tool].function(state, arguments)
 
 
 def items(calls: list[Row]) -> Row:
@@ -209,17 +209,17 @@ def test_tools_take_anything_for_an_argument(value: Any) -> None:
 def test_what_was_updated_can_be_searched() -> None:
     state = OWN.new_session(truth())
     for field, value in (("event_name", "Nap"), ("participant_email", "A@B.C"), ("duration", 45)):
-        told = call(
+        answer = call(
             state, "calendar_update_event", event_id="00000003", field=field, new_value=value
         )
-        assert told == "Event updated successfully."
+        assert answer == "Event updated successfully."
     (event,) = call(state, "calendar_search_events", query="nap")["events"]
     assert event["participant_email"] == "a@b.c"
     for wrong in (["a"], {"a": 1}, 3):
-        told = call(
+        answer = call(
             state, "calendar_update_event", event_id="00000003", field="event_name", new_value=wrong
         )
-        assert told == "new_value must be a text."
+        assert answer == "new_value must be a text."
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_tables_beside_the_config_are_used_as_in_nemo_gym(tmp_path: Path) -> Non
     assert len(environment.company.tables["emails"].records) == 10
     assert len(environment.company.addresses) == 20
     assert "csv_data" in environment.description()
-    assert OWN.description() == "tables of spotter"
+    assert OWN.description() == "spotter's own tables"
 
 
 def test_tables_that_cannot_be_used_are_named(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_tables_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        (b"aisha@example.com,\xff\n", "email_addresses.csv is not UTF-8"),
+        (b"aisha@example.com,\xff\n", "email_addresses.csv is not valid UTF-8"),
         (b'"a\n', "email_addresses.csv:1: unexpected end of data"),
     ],
     ids=["not UTF-8", "open quote"],
@@ -347,18 +347,18 @@ def test_a_call_that_breaks_a_tool_is_an_answer() -> None:
 
 
 def test_null_is_an_argument_that_was_left_out() -> None:
-    tool = BY_NAME["email_search_emails"]
-    assert tool.checked({"query": "a", "page": None}) == {"query": "a"}
+    tool = TOOLS_BY_NAME["email_search_emails"]
+    assert tool.parse_arguments({"query": "a", "page": None}) == {"query": "a"}
 
 
-def test_ground_truth_that_the_tables_refuse_is_told_once(
+def test_ground_truth_that_the_tables_refuse_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     environment = WorkplaceAssistant({})
     row = truth(Call("email_delete_email", {"email_id": "00099999"}))
     for _ in range(2):
         environment.verify(row, {"output": []}, None)
-    assert caplog.text.count("refused on the tables of") == 1
+    assert caplog.text.count("do not allow a call of a ground_truth") == 1
     assert "data_dir" in caplog.text
 
 

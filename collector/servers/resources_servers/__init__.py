@@ -1,1 +1,1 @@
-"""Environments: tools with state, and a verdict on what an agent did with them."""
+"""Environments: tools that change a state, and a verdict on the result."""

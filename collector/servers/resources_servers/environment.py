@@ -1,4 +1,4 @@
-"""What an environment is made of: tools, sessions and a verdict."""
+"""The base classes of environments: tools, calls, solutions, and the environment itself."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ S = TypeVar("S")
 
 
 class Arguments(BaseModel):
-    """The arguments of a tool; what is not named is refused."""
+    """The arguments of a tool; unknown arguments are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ToolError(Exception):
-    """A tool that could not do what was asked; the text is for the model to read."""
+    """A tool failed; the model sees the message."""
 
 
 @dataclass(frozen=True)
 class Tool(Generic[S]):
-    """A function that an agent may call."""
+    """A function that an agent can call."""
 
     name: str
     description: str
     arguments: type[Arguments] | Row
-    """Their model, which checks them, or the schema of arguments that the function checks."""
+    """A pydantic model that checks the arguments, or a schema if the function checks them."""
     function: Callable[[S, Any], Any]
-    """Take the session's state and the arguments; return data, or raise ToolError."""
+    """Takes the session's state and the arguments; returns data, or raises ToolError."""
 
     def schema(self) -> Row:
         """Return the tool as the Responses API lists it."""
@@ -41,30 +41,30 @@ class Tool(Generic[S]):
             "type": "function",
             "name": self.name,
             "description": self.description,
-            "parameters": _parameters(self.arguments),
+            "parameters": _parameters_schema(self.arguments),
             "strict": not isinstance(self.arguments, dict),
         }
 
-    def checked(self, given: Row) -> Any:
+    def parse_arguments(self, values: Row) -> Any:
         """Return the arguments for the function; raise ValidationError if one is wrong."""
         if isinstance(self.arguments, dict):
-            # a model that must name every argument sends null for those it does not use
-            return {name: value for name, value in given.items() if value is not None}
-        return self.arguments.model_validate(given)
+            # some models must send every argument: null stands for an unused one
+            return {name: value for name, value in values.items() if value is not None}
+        return self.arguments.model_validate(values)
 
 
-def _parameters(arguments: type[Arguments] | Row) -> Row:
+def _parameters_schema(arguments: type[Arguments] | Row) -> Row:
     if isinstance(arguments, dict):
         return arguments
-    found = arguments.model_json_schema()
+    schema = arguments.model_json_schema()
     properties = {
         name: {key: value for key, value in about.items() if key != "title"}
-        for name, about in found.get("properties", {}).items()
+        for name, about in schema.get("properties", {}).items()
     }
     return {
         "type": "object",
         "properties": properties,
-        "required": found.get("required", []),
+        "required": schema.get("required", []),
         "additionalProperties": False,
     }
 
@@ -79,45 +79,45 @@ class Call:
 
 @dataclass(frozen=True)
 class Solution:
-    """What a perfect agent does with a task."""
+    """The calls and the answer of a perfect agent for a task."""
 
     calls: Sequence[Call] = field(default_factory=tuple)
     answer: str = "Done."
 
 
 class Environment(ABC, Generic[S]):
-    """An environment: its sessions hold a state of type S that only its tools change."""
+    """An environment, whose sessions hold a state of type S that only the tools change."""
 
     tools: ClassVar[Sequence[Tool[Any]]] = ()
     reverify_mode: ClassVar[str] = "unknown"
-    """`stateless` if a verdict needs no session, `unsupported` if it does."""
+    """`stateless` if `verify` works without a session, `unsupported` if not."""
 
     def __init__(self, settings: Row) -> None:
-        """Check the settings; raise ValueError if one is wrong."""
+        """Store the settings; a subclass may check them and raise ValueError."""
         self.settings = settings
 
     @abstractmethod
     def new_session(self, row: Row) -> S:
-        """Return the state that a task begins with."""
+        """Return the initial state for a task; raise ValueError if the row is wrong."""
 
     @abstractmethod
     def verify(self, row: Row, response: Row, state: S | None) -> Row:
-        """Judge a response: return `reward` and any other fields; state is None without session.
+        """Judge a response: return `reward` and any other fields; `state` is None without session.
 
-        Return `masking.masked(kind, reason)` if there is nothing to judge: something else failed.
+        Return `masking.masked_verdict(kind, reason)` if the infrastructure failed, not the agent.
         """
 
     @abstractmethod
     def solution(self, row: Row) -> Solution:
-        """Return what scores 1, for the self-test."""
+        """Return a solution with reward 1, for the self-test."""
 
     def description(self) -> str:
-        """Say what is good to know when its server starts, if anything is."""
+        """Return a remark for the list of started servers, or an empty text."""
         return ""
 
     def tasks(self, seed: int, count: int) -> Iterator[Row]:
-        """Make task rows in NeMo Gym's input format, the same ones for the same seed."""
-        raise NotImplementedError(f"{type(self).__name__} makes no tasks")
+        """Generate task rows in NeMo Gym's input format, the same rows for the same seed."""
+        raise NotImplementedError(f"{type(self).__name__} does not generate tasks")
 
 
 def output_text(response: Row) -> str:
@@ -132,8 +132,8 @@ def output_text(response: Row) -> str:
     return ""
 
 
-def calls_of(response: Row) -> list[Call]:
-    """Return the tool calls of a response whose arguments are JSON objects."""
+def tool_calls(response: Row) -> list[Call]:
+    """Return the tool calls of a response, without those whose arguments are not a JSON object."""
     calls: list[Call] = []
     for item in _dicts(response.get("output")):
         if item.get("type") != "function_call":

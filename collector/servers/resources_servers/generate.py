@@ -1,4 +1,7 @@
-"""Write the tables and tasks of the built-in environments: `python -m` this, or `--check` them."""
+"""Generate the tables and tasks of the built-in environments.
+
+Run this module with `python -m` to write the files, or with `--check` to compare them.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from collector.servers.resources_servers.workplace_assistant import (
 )
 
 FOLDER = Path(__file__).parent
-# what each file of tasks is made from: a seed, and how many there are
+# the seed of each file of tasks, and the number of tasks in it
 TASKS: dict[type[Environment[Any]], dict[str, tuple[int, int]]] = {
     ArithmeticEnvironment: {"example": (0, 5), "train": (1, 180), "validation": (2, 90)},
     WorkplaceAssistant: {"example": (0, 5), "train": (1, 120), "validation": (2, 60)},
 }
 
 
-def contents() -> Iterator[tuple[Path, bytes]]:
-    """Give every file and what belongs into it: tables first, since tasks are made from them."""
-    for name, content in company.files():
+def generated_files() -> Iterator[tuple[Path, bytes]]:
+    """Yield the path and content of every file, tables first: the tasks are built from them."""
+    for name, content in company.table_files():
         yield OWN_TABLES / f"{name}.csv", content
     for environment, files in TASKS.items():
         folder = FOLDER / environment.__module__.rpartition(".")[2] / "data"
@@ -36,30 +39,32 @@ def contents() -> Iterator[tuple[Path, bytes]]:
             yield folder / f"{name}.jsonl", b"".join(dump(row) + b"\n" for row in rows)
 
 
-def outdated() -> Iterator[Path]:
-    """Name the files that differ from what the generator makes."""
-    for path, content in contents():
+def outdated_paths() -> Iterator[Path]:
+    """Yield the paths of files that are missing or differ from the generated content."""
+    for path, content in generated_files():
         if not path.is_file() or path.read_bytes() != content:
             yield path
 
 
-def write() -> None:
+def write_files() -> None:
     """Write every file."""
-    for path, content in contents():
+    for path, content in generated_files():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files, or tell which are out of date."""
+    """Write the files, or list those that are out of date."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail on a difference")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; fail if a file is out of date"
+    )
     if not parser.parse_args(arguments).check:
-        write()
+        write_files()
         return 0
-    paths = list(outdated())
+    paths = list(outdated_paths())
     for path in paths:
-        sys.stderr.write(f"{path} differs from what the generator makes: run it without --check\n")
+        sys.stderr.write(f"{path} is out of date: run the generator without --check\n")
     return 1 if paths else 0
 
 

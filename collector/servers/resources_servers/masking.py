@@ -1,4 +1,4 @@
-"""Masks: what a verdict says about a rollout that measures nothing."""
+"""Masks: the fields of a verdict that exclude a rollout from all statistics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 Row = dict[str, Any]
-# NeMo Gym's names, and a server's own as <server>:<kind>
+# NeMo Gym's names; a server writes its own names as <server>:<kind>
 FAILURE_KINDS = frozenset(
     {
         *("transport_unreachable", "transport_peer_drop", "transport_timeout"),
@@ -18,7 +18,7 @@ FAILURE_KINDS = frozenset(
     }
 )
 OWN_KIND = re.compile(r"[a-z][a-z0-9_]*:[a-z][a-z0-9_]*")
-# why a response may have failed that is not the model's fault
+# error codes of a response that are not the model's fault
 OUTAGES = {
     "server_error": "provider_unavailable",
     "rate_limit_exceeded": "provider_quota_exhausted",
@@ -26,14 +26,14 @@ OUTAGES = {
 MEASURED: Row = {"mask_sample": False, "failure_kind": None, "failure_reason": None}
 
 
-def masked(kind: str, reason: str) -> Row:
-    """Return a verdict on a rollout that measures nothing, because the infrastructure failed."""
+def masked_verdict(kind: str, reason: str) -> Row:
+    """Return the verdict on a rollout that measures nothing because the infrastructure failed."""
     return {"reward": 0.0, "mask_sample": True, "failure_kind": kind, "failure_reason": reason}
 
 
-def mask_of(response: Row) -> Row:
-    """Return what the response alone says: one that an outage cut off is not an answer."""
-    # whatever its status: NeMo Gym's agents call an empty response incomplete
+def response_mask(response: Row) -> Row:
+    """Return the mask fields for a response: masked if an outage of the provider ended it."""
+    # do not look at the status: NeMo Gym's agents call an empty response incomplete
     error: Any = response.get("error")
     kind = OUTAGES.get(str(error.get("code"))) if isinstance(error, dict) else None
     if kind is None:
@@ -42,12 +42,12 @@ def mask_of(response: Row) -> Row:
     return {"mask_sample": True, "failure_kind": kind, "failure_reason": reason}
 
 
-def problem_of(verdict: Row) -> str | None:
-    """Say what is wrong with the mask of an environment's verdict."""
+def mask_problem(verdict: Row) -> str | None:
+    """Return the problem with the mask fields of an environment's verdict, or None."""
     if not isinstance(verdict.get("mask_sample", False), bool):
         return "mask_sample must be true or false"
     if not isinstance(verdict.get("failure_reason"), str | None):
-        return "failure_reason must be a text"
+        return "failure_reason must be text"
     kind = verdict.get("failure_kind")
     if kind is None:
         return None
@@ -55,5 +55,5 @@ def problem_of(verdict: Row) -> str | None:
         return None
     return (
         f"failure_kind {kind!r} is not one of {', '.join(sorted(FAILURE_KINDS))};"
-        " write your own as <server>:<kind>"
+        " write your own names as <server>:<kind>"
     )

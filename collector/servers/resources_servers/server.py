@@ -1,4 +1,4 @@
-"""Serve an environment: sessions in cookies, one POST a tool, a verdict at the end."""
+"""Serve an environment: one session per cookie, one POST route per tool, and `/verify`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from collector.servers.aggregation import aggregate_metrics
+from collector.servers.aggregation import aggregate_endpoint
 from collector.servers.resources_servers.environment import Environment, Tool, ToolError
-from collector.servers.resources_servers.masking import mask_of, problem_of
-from collector.servers.web import Endpoint, RefusedError, answer, body_of, guarded, make_app
+from collector.servers.resources_servers.masking import mask_problem, response_mask
+from collector.servers.web import (
+    Endpoint,
+    RequestRefusedError,
+    guard_endpoint,
+    json_response,
+    make_app,
+    read_body,
+)
 
 Row = dict[str, Any]
 COOKIE = "session"
@@ -37,26 +44,26 @@ class _Session:
 
 
 class Sessions:
-    """The states of rollouts that are under way; those nobody asks for any more are dropped."""
+    """The states of running rollouts; a session that is unused for too long is dropped."""
 
     def __init__(self, seconds: float = DEFAULT_SESSION_SECONDS) -> None:
-        """Start without any."""
+        """Create no session yet; drop sessions that are unused for this many seconds."""
         self._seconds = seconds
         self._by_id: dict[str, _Session] = {}
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of sessions."""
         return len(self._by_id)
 
     def begin(self, state: Any) -> str:
-        """Keep a state, and return the name of its session."""
+        """Store a state, and return the name of its session."""
         self._drop_old()
         name = secrets.token_urlsafe(16)
         self._by_id[name] = _Session(state)
         return name
 
     def find(self, request: Request) -> _Session | None:
-        """Return the session that a request belongs to."""
+        """Return the session of a request, or None."""
         self._drop_old()
         session = self._by_id.get(request.cookies.get(COOKIE, ""))
         if session:
@@ -65,16 +72,16 @@ class Sessions:
         return session
 
     def end(self, request: Request) -> None:
-        """Forget the session of a request."""
+        """Remove the session of a request."""
         self._by_id.pop(request.cookies.get(COOKIE, ""), None)
 
     def _drop_old(self) -> None:
         oldest = time.monotonic() - self._seconds
-        # the oldest comes first: each use puts a session to the end
+        # the oldest comes first: each use moves a session to the end
         for name, session in list(self._by_id.items()):
             if session.used_at >= oldest:
                 break
-            if not session.lock.locked():  # one whose tool is still running is in use
+            if not session.lock.locked():  # a locked session has a running tool
                 del self._by_id[name]
 
 
@@ -82,93 +89,97 @@ class ResourcesServer:
     """The endpoints of one environment."""
 
     def __init__(self, name: str, environment: Environment[Any], *, session_seconds: float) -> None:
-        """Take the environment as it is; sessions begin with requests."""
+        """Wrap an environment; sessions begin with requests."""
         self._name = name
         self._environment = environment
         self.sessions = Sessions(session_seconds)
 
     def app(self) -> Starlette:
-        """Build the server."""
+        """Build the server; raise ValueError if a tool has a reserved name."""
         for tool in self._environment.tools:
             if tool.name in RESERVED:
-                raise ValueError(f"a tool cannot be called {tool.name}")
+                raise ValueError(f"a tool must not have the reserved name {tool.name}")
         tools = {
-            f"/{tool.name}": _carrying(self._tool_endpoint(tool))
+            f"/{tool.name}": _with_session_cookie(self._tool_endpoint(tool))
             for tool in self._environment.tools
         }
         return make_app(
             self._name,
             {
-                "/seed_session": self._seed,
-                "/verify": _carrying(self._verify),
-                "/aggregate_metrics": _aggregate,
+                "/seed_session": self._seed_session,
+                "/verify": _with_session_cookie(self._verify),
+                "/aggregate_metrics": aggregate_endpoint,
                 **tools,
             },
             getters={"/reverify_mode": self._reverify_mode},
         )
 
-    async def _seed(self, request: Request) -> Response:
-        row = await body_of(request)
-        state = await _on_row(self._environment.new_session, row)
-        return answer({}, headers={"Set-Cookie": _cookie(self.sessions.begin(state))})
+    async def _seed_session(self, request: Request) -> Response:
+        row = await read_body(request)
+        state = await _call_environment(self._environment.new_session, row)
+        return json_response({}, headers={"Set-Cookie": _cookie(self.sessions.begin(state))})
 
     async def _verify(self, request: Request) -> Response:
-        row = await body_of(request)
+        row = await read_body(request)
         response = row.get("response")
         if not isinstance(response, dict):
-            raise RefusedError(
+            raise RequestRefusedError(
                 422, [{"type": "missing", "loc": ["body", "response"], "msg": "no response"}]
             )
         session = self.sessions.find(request)
         try:
             async with session.lock if session else contextlib.nullcontext():
                 state = session.state if session else None
-                verdict = await _on_row(self._environment.verify, row, response, state)
+                verdict = await _call_environment(self._environment.verify, row, response, state)
         finally:
             self.sessions.end(request)
         _check_verdict(verdict)
-        # a mask is of this rollout: a row may come from an earlier one, with that one's fields
-        return answer({**row, **mask_of(response), **verdict})
+        # the row may hold the mask of an earlier rollout: overwrite it
+        return json_response({**row, **response_mask(response), **verdict})
 
     def _tool_endpoint(self, tool: Tool[Any]) -> Endpoint:
         async def call(request: Request) -> Response:
-            arguments = _checked(tool, await body_of(request))
+            arguments = _parse_arguments(tool, await read_body(request))
             session = self.sessions.find(request)
             if session is None:
-                raise RefusedError(400, "no session: call /seed_session first and send its cookie")
+                raise RequestRefusedError(
+                    400, "no session: call /seed_session first and send its cookie"
+                )
             async with session.lock:
                 try:
-                    result = await _contained(tool.function, session.state, arguments)
+                    result = await _call_in_thread(tool.function, session.state, arguments)
                 except ToolError as error:
-                    return answer({"error": str(error)})
-            return answer({"output": result})
+                    return json_response({"error": str(error)})
+            return json_response({"output": result})
 
         return call
 
     async def _reverify_mode(self, _: Request) -> Response:
-        return answer(self._environment.reverify_mode)
+        return json_response(self._environment.reverify_mode)
 
 
 def _check_verdict(verdict: Any) -> None:
     reward = verdict.get("reward") if isinstance(verdict, dict) else None
     if not isinstance(reward, (int, float)) or not math.isfinite(reward):
-        raise RefusedError(500, f"the environment's verdict has no finite reward: {verdict!r}")
-    if problem := problem_of(verdict):
-        raise RefusedError(500, f"the environment's verdict cannot be used: {problem}")
+        raise RequestRefusedError(
+            500, f"the environment's verdict has no finite reward: {verdict!r}"
+        )
+    if problem := mask_problem(verdict):
+        raise RequestRefusedError(500, f"the environment's verdict cannot be used: {problem}")
 
 
 def _cookie(name: str) -> str:
     return f"{COOKIE}={name}; Path=/; HttpOnly; SameSite=Lax"
 
 
-def _carrying(endpoint: Endpoint) -> Endpoint:
-    """Send the session along with every answer, also a refusal.
+def _with_session_cookie(endpoint: Endpoint) -> Endpoint:
+    """Return an endpoint that repeats the session's cookie in every response, also in refusals.
 
-    NeMo Gym's agents put the cookies of each answer, and only those, into the next request.
+    NeMo Gym's agents send only the cookies of the previous response with the next request.
     """
 
     async def call(request: Request) -> Response:
-        response = await guarded(endpoint)(request)
+        response = await guard_endpoint(endpoint)(request)
         name = request.cookies.get(COOKIE, "")
         if SESSION_NAME.fullmatch(name):
             response.headers["Set-Cookie"] = _cookie(name)
@@ -177,40 +188,35 @@ def _carrying(endpoint: Endpoint) -> Endpoint:
     return call
 
 
-async def _on_row(function: Callable[..., Any], *given: Any) -> Any:
-    """Call the environment; a ValueError says what is wrong with the row."""
+async def _call_environment(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call the environment in a thread; answer a ValueError about the row with status 422."""
     try:
-        return await _contained(function, *given)
+        return await _call_in_thread(function, *arguments)
     except ValueError as error:
-        raise RefusedError(422, str(error)) from error
+        raise RequestRefusedError(422, str(error)) from error
 
 
-async def _contained(function: Callable[..., Any], *given: Any) -> Any:
-    """Run the environment's code in a thread; what it does must not end the server."""
+async def _call_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run the environment's code in a thread; `sys.exit` in it must not end the server."""
 
     def call() -> Any:
         try:
-            return function(*given)
+            return function(*arguments)
         except (SystemExit, KeyboardInterrupt) as error:
             raise RuntimeError(f"the environment raised {type(error).__name__}") from error
 
     return await run_in_threadpool(call)
 
 
-def _checked(tool: Tool[Any], given: Row) -> Any:
-    """Return the arguments, or say which field is wrong and how."""
+def _parse_arguments(tool: Tool[Any], body: Row) -> Any:
+    """Return the arguments for the tool, or refuse the request with the wrong fields."""
     try:
-        return tool.checked(given)
+        return tool.parse_arguments(body)
     except ValidationError as error:
-        raise RefusedError(
+        raise RequestRefusedError(
             422,
             [
-                {"type": found["type"], "loc": ["body", *found["loc"]], "msg": found["msg"]}
-                for found in error.errors()
+                {"type": one["type"], "loc": ["body", *one["loc"]], "msg": one["msg"]}
+                for one in error.errors()
             ],
         ) from error
-
-
-async def _aggregate(request: Request) -> Response:
-    body = await body_of(request)
-    return answer(await aggregate_metrics(body.get("verify_responses")))

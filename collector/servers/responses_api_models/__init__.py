@@ -1,1 +1,1 @@
-"""Model servers: `POST /v1/responses`, answered by an endpoint or by rules."""
+"""Model servers: they answer `POST /v1/responses` with an endpoint's or a simulated response."""

@@ -1,4 +1,4 @@
-"""What every model offers: a Responses API object for a Responses API request."""
+"""The base class of models, which answer Responses API requests."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ Row = dict[str, Any]
 
 
 class ModelError(Exception):
-    """A model that could not answer; the server passes status and message on."""
+    """A model could not answer; the server passes on the status and the message."""
 
     def __init__(self, status: int, message: str) -> None:
-        """Keep the status the caller gets."""
+        """Keep the status for the caller."""
         super().__init__(message)
         self.status = status
 
 
-class Model(ABC):
-    """A model server's implementation, made from the settings of its config."""
+class LanguageModel(ABC):
+    """The implementation of a model server, created from the settings of its config."""
 
     def __init__(self, settings: Row) -> None:
-        """Check the settings; raise ValueError if one is wrong."""
+        """Store the settings; a subclass checks them and raises ValueError."""
         self.settings = settings
 
     @abstractmethod
     async def respond(self, request: Row) -> Row:
-        """Answer a (non-streaming) Responses API request, or raise ModelError."""
+        """Return the response to a non-streaming Responses API request, or raise ModelError."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
         return

@@ -11,19 +11,19 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 
-from collector.servers.responses_api_models.base import Model, ModelError, Row
-from collector.servers.web import RefusedError, answer, body_of, make_app
+from collector.servers.responses_api_models.base import LanguageModel, ModelError, Row
+from collector.servers.web import RequestRefusedError, json_response, make_app, read_body
 
 
-def model_app(name: str, model: Model) -> Starlette:
-    """Build the server of a model."""
+def model_app(name: str, model: LanguageModel) -> Starlette:
+    """Build the server of a model; it closes the model when it stops."""
 
     async def respond(request: Request) -> Response:
-        body = await body_of(request)
+        body = await read_body(request)
         try:
-            return answer(await _while_connected(request, model.respond(body)))
+            return json_response(await _while_connected(request, model.respond(body)))
         except ModelError as error:
-            raise RefusedError(error.status, str(error)) from error
+            raise RequestRefusedError(error.status, str(error)) from error
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -34,15 +34,15 @@ def model_app(name: str, model: Model) -> Starlette:
 
 
 async def _while_connected(request: Request, work: Coroutine[Any, Any, Row]) -> Row:
-    """Do the work for as long as somebody waits for it."""
+    """Return the result of the work; cancel it and raise if the client disconnects."""
     working = asyncio.create_task(work)
-    # the body was read: what comes next is that the client is gone
-    leaving = asyncio.ensure_future(request.receive())
+    # after the body, the next message says that the client disconnected
+    disconnect = asyncio.ensure_future(request.receive())
     try:
-        await asyncio.wait([working, leaving], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([working, disconnect], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise RefusedError(503, "the client is gone")
+            raise RequestRefusedError(503, "the client disconnected")
         return working.result()
     finally:
         working.cancel()
-        leaving.cancel()
+        disconnect.cancel()

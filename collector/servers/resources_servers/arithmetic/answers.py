@@ -7,7 +7,7 @@ from fractions import Fraction
 
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d{1,3})?|\.\d+"
 NUMBER = rf"[-−–+]?\s?\$?(?:\d+ \d+/\d+|(?:{DIGITS})(?:\s?/\s?(?:{DIGITS}))?)"
-# not the beginning of something else: 9**9, 2^10, 0x2A, 12,34, 6*7
+# the number must not be the beginning of something else: 9**9, 2^10, 0x2A, 12,34, 6*7
 END = r"(?![\w^×(]|[.,/]\d|\s*(?:\*{1,2}|[×^])\s*[\d(])"
 MARKED = re.compile(rf"answer\b(?:\s+is)?[\s:=*$\\(\[]*({NUMBER}){END}", re.IGNORECASE)
 MARK = re.compile(r"answer\b(?:\s+is)?\s*[:=]", re.IGNORECASE)
@@ -18,29 +18,29 @@ MAX_CHARACTERS = 1000
 
 
 def extract_answer(text: str) -> str | None:
-    """Return the number of the last "Answer:", in the last box, or the last one at all."""
-    plain = FRACTION.sub(_fraction, text)
+    """Return the number after the last "Answer:", in the last box, or the last number at all."""
+    plain = FRACTION.sub(_plain_fraction, text)
     marks = list(MARK.finditer(plain))
     if marks:
-        # what follows the last mark counts: a number at once, in a box, or the last one there
+        # after the last mark, take a number directly behind it, in a box, or the last one
         rest = plain[marks[-1].start() :]
-        found = MARKED.findall(rest) or _boxed(rest) or ANY.findall(rest)
+        numbers = MARKED.findall(rest) or _boxed_numbers(rest) or ANY.findall(rest)
     else:
-        found = _boxed(plain) or MARKED.findall(plain) or ANY.findall(plain)
-    return _cleaned(found[-1]) if found else None
+        numbers = _boxed_numbers(plain) or MARKED.findall(plain) or ANY.findall(plain)
+    return _normalize_number(numbers[-1]) if numbers else None
 
 
-def _boxed(text: str) -> list[str]:
-    return [found for box in BOXED.findall(text) for found in ANY.findall(box)[-1:]]
+def _boxed_numbers(text: str) -> list[str]:
+    return [number for box in BOXED.findall(text) for number in ANY.findall(box)[-1:]]
 
 
-def _fraction(match: re.Match[str]) -> str:
+def _plain_fraction(match: re.Match[str]) -> str:
     whole, above, below = match.groups()
     return f"{whole} {above}/{below}" if whole else f"{above}/{below}"
 
 
 def as_number(text: str | None) -> Fraction | None:
-    """Return the exact value of a number as people write it."""
+    """Return the exact value of a number as people write it, or None for any other text."""
     if text is None or len(text) > MAX_CHARACTERS:
         return None
     plain = text.replace(",", "").replace("$", "").replace("−", "-").replace("–", "-").strip()
@@ -53,7 +53,7 @@ def as_number(text: str | None) -> Fraction | None:
 
 
 def is_equal(found: str | None, expected: str) -> bool:
-    """Tell whether two numbers are the same."""
+    """Tell whether two texts are the same number."""
     value = as_number(found)
     return value is not None and value == as_number(expected)
 
@@ -63,6 +63,6 @@ def _ratio(text: str) -> Fraction:
     return Fraction(above) / Fraction(below or "1")
 
 
-def _cleaned(text: str) -> str | None:
-    found = re.sub(r"\s*/\s*", "/", text.strip())
-    return found if len(found) <= MAX_CHARACTERS else None
+def _normalize_number(text: str) -> str | None:
+    number = re.sub(r"\s*/\s*", "/", text.strip())
+    return number if len(number) <= MAX_CHARACTERS else None

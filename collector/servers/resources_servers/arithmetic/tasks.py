@@ -1,4 +1,4 @@
-"""Make task rows from problems."""
+"""Task rows of the arithmetic environment."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MAX_TRIES = 1000
 
 
 def make_tasks(seed: int, count: int) -> Iterator[Row]:
-    """Make task rows, going round through categories and difficulties."""
+    """Generate task rows that cycle through categories and difficulties."""
     rng = Random(f"arithmetic {seed}")  # noqa: S311
     seen: set[str] = set()
     for number in range(count):
         category = list(MAKERS)[number % 6]
-        # 6 and 3 share a factor: after each round of categories the difficulty moves on
+        # 6 and 3 share a factor, so shift the difficulty after each round of categories
         level = (number + number // 6) % 3
         problem = MAKERS[category](rng, level)
         for _ in range(MAX_TRIES):
@@ -31,7 +31,7 @@ def make_tasks(seed: int, count: int) -> Iterator[Row]:
                 break
             problem = MAKERS[category](rng, level)
         else:
-            raise ValueError(f"there are not {count:,} different tasks: ask for fewer")
+            raise ValueError(f"there are fewer than {count:,} different tasks: ask for fewer")
         seen.add(problem.text)
         yield {
             "id": f"arithmetic-{seed}-{number:04d}",

@@ -1,6 +1,6 @@
 """The workplace assistant: emails, events, tasks and customers of a company, and 27 tools on them.
 
-It has the interface of NeMo Gym's environment of that name, and a company of its own.
+It has the interface of NeMo Gym's environment of the same name, and its own company.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from collector.servers.resources_servers.environment import (
     Row,
     Solution,
     Tool,
-    calls_of,
+    tool_calls,
 )
-from collector.servers.resources_servers.workplace_assistant.records import Refusal
+from collector.servers.resources_servers.workplace_assistant.records import CallRefusal
 from collector.servers.resources_servers.workplace_assistant.tables import (
     Company,
-    State,
+    WorkplaceState,
     load_company,
 )
 from collector.servers.resources_servers.workplace_assistant.tools import TOOLS
@@ -31,65 +31,65 @@ __all__ = ["WorkplaceAssistant"]
 
 LOG = logging.getLogger("spotter")
 
-# beside a config, as in NeMo Gym; the company that comes with spotter is laid out alike
+# the path beside a config, as in NeMo Gym, and in this package
 TABLES = Path("csv_data", "processed")
 OWN_TABLES = Path(__file__).parent / TABLES
-BY_NAME = {tool.name: tool for tool in TOOLS}
+TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-class WorkplaceAssistant(Environment[State]):
-    """Judge by what the tables hold in the end."""
+class WorkplaceAssistant(Environment[WorkplaceState]):
+    """An environment that judges by the final content of the tables."""
 
     tools: ClassVar[Sequence[Tool[Any]]] = TOOLS
     reverify_mode: ClassVar[str] = "stateless"
 
     def __init__(self, settings: Row) -> None:
-        """Read the tables of `data_dir`: by default those beside the config, or else our own."""
+        """Read the tables of `data_dir`, of the folder beside the config, or else our own."""
         super().__init__(settings)
-        self.folder = _tables(settings)
+        self.folder = _find_tables(settings)
         self.company = load_company(self.folder)
-        self._has_told = False
+        self._has_warned = False
 
     def description(self) -> str:
-        """Say which tables are used."""
-        return f"tables of {'spotter' if self.folder == OWN_TABLES else self.folder}"
+        """Return which tables the environment uses."""
+        return "spotter's own tables" if self.folder == OWN_TABLES else f"tables in {self.folder}"
 
-    def new_session(self, row: Row) -> State:
-        """Begin with fresh tables; refuse a row that could not be judged in the end."""
+    def new_session(self, row: Row) -> WorkplaceState:
+        """Return fresh tables; raise ValueError for a row without a valid ground truth."""
         ground_truth(row)
-        return self.company.state()
+        return self.company.new_state()
 
-    def verify(self, row: Row, response: Row, state: State | None) -> Row:  # noqa: ARG002
-        """Compare what the calls of the response change with what the ground truth changes."""
-        wanted, refusals = replay(self.company, ground_truth(row))
-        if refusals and not self._has_told:
-            self._has_told = True
+    def verify(self, row: Row, response: Row, state: WorkplaceState | None) -> Row:  # noqa: ARG002
+        """Return reward 1 if the response changes the tables exactly as the ground truth does."""
+        expected, refusals = replay(self.company, ground_truth(row))
+        if refusals and not self._has_warned:
+            self._has_warned = True
             LOG.warning(
-                "a call of a ground_truth was refused on the tables of %s (told once): %s\n"
-                "  do these tasks belong to other tables? Name their folder as data_dir",
+                "the tables of %s do not allow a call of a ground_truth (logged once): %s\n"
+                "  what to do: if the tasks belong to other tables, set data_dir to their folder",
                 *(self.folder, refusals[0]),
             )
-        found, _ = replay(self.company, calls_of(response))
-        return {"reward": float(found.content() == wanted.content())}
+        actual, _ = replay(self.company, tool_calls(response))
+        return {"reward": float(actual.content() == expected.content())}
 
     def solution(self, row: Row) -> Solution:
-        """Return the ground truth."""
+        """Return the ground truth as a solution."""
         return Solution(ground_truth(row))
 
     def tasks(self, seed: int, count: int) -> Iterator[Row]:
-        """Make tasks on our own company."""
+        """Generate tasks on the company that comes with spotter."""
         from collector.servers.resources_servers.workplace_assistant.tasks import make_tasks
 
         return make_tasks(seed, count)
 
 
 def ground_truth(row: Row) -> list[Call]:
-    """Return the calls that solve a task."""
-    found = row.get("ground_truth")
-    if not isinstance(found, list) or not all(isinstance(call, dict) for call in found):
+    """Return the calls that solve a task; raise ValueError if the row has no valid ones."""
+    truth = row.get("ground_truth")
+    if not isinstance(truth, list) or not all(isinstance(call, dict) for call in truth):
         raise ValueError("the row's ground_truth is not a list of calls")
-    items = [{"type": "function_call", **call} for call in found]
-    calls = calls_of({"output": items})
+    items = [{"type": "function_call", **call} for call in truth]
+    calls = tool_calls({"output": items})
     if len(calls) != len(items):
         raise ValueError(
             "the arguments of each call in the row's ground_truth must be the text of a JSON object"
@@ -97,22 +97,22 @@ def ground_truth(row: Row) -> list[Call]:
     return calls
 
 
-def replay(company: Company, calls: Iterable[Call]) -> tuple[State, list[str]]:
-    """Run calls on fresh tables; return these and the answers to calls that changed nothing."""
-    state = company.state()
-    known = [call for call in calls if call.name in BY_NAME]
-    answers = [BY_NAME[call.name].function(state, call.arguments) for call in known]
-    return state, [str(answer) for answer in answers if isinstance(answer, Refusal)]
+def replay(company: Company, calls: Iterable[Call]) -> tuple[WorkplaceState, list[str]]:
+    """Run calls on fresh tables; return the tables and the refusals."""
+    state = company.new_state()
+    known = [call for call in calls if call.name in TOOLS_BY_NAME]
+    answers = [TOOLS_BY_NAME[call.name].function(state, call.arguments) for call in known]
+    return state, [str(answer) for answer in answers if isinstance(answer, CallRefusal)]
 
 
-def _tables(settings: Row) -> Path:
+def _find_tables(settings: Row) -> Path:
     origin = Path(settings[ORIGIN]) if ORIGIN in settings else None
-    given = settings.get("data_dir")
-    if given is None:
+    data_dir = settings.get("data_dir")
+    if data_dir is None:
         beside = origin.parent / TABLES if origin else OWN_TABLES
         return beside if beside.is_dir() else OWN_TABLES
-    if not isinstance(given, str) or not given:
+    if not isinstance(data_dir, str) or not data_dir:
         raise ValueError("data_dir must name a folder")
     near = [origin, origin.parent, *origin.parents[2:3]] if origin else []
-    places = [Path(given), *(folder / given for folder in near)]
-    return next(filter(Path.is_dir, places), places[0])
+    folders = [Path(data_dir), *(folder / data_dir for folder in near)]
+    return next(filter(Path.is_dir, folders), folders[0])

@@ -1,4 +1,4 @@
-"""The tools on the visits of the web site: counts a day, and plots."""
+"""The tools on the visits of the web site: counts per day, and plots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from collector.servers.resources_servers.workplace_assistant.records import Function, refuse_unless
-from collector.servers.resources_servers.workplace_assistant.tables import Record, State
+from collector.servers.resources_servers.workplace_assistant.tables import Record, WorkplaceState
 
 PLOT_TYPES = ("bar", "line", "scatter", "histogram")
 SOURCES = ("direct", "referral", "search engine", "social media")
@@ -17,15 +17,15 @@ PLOTTED = (
 )
 
 
-def _visits(state: State, first: Any, last: Any) -> Iterator[Record]:
-    """Give the visits of some days, the first and the last included, in the order of the days."""
+def _visits(state: WorkplaceState, first: Any, last: Any) -> Iterator[Record]:
+    """Yield the visits from the first to the last day, in the order of days."""
     visits = state.tables["analytics_data"].records
     for visit in sorted(visits, key=lambda visit: str(visit["date_of_visit"])):
         if str(first or "") <= visit["date_of_visit"] <= str(last or "9999"):
             yield visit
 
 
-def _get_visitor(state: State, visitor_id: Any = None) -> Any:
+def _get_visitor(state: WorkplaceState, visitor_id: Any = None) -> Any:
     refuse_unless(visitor_id, "Visitor ID not provided.")
     visits = state.tables["analytics_data"].records
     found = [
@@ -38,7 +38,7 @@ def _get_visitor(state: State, visitor_id: Any = None) -> Any:
 
 
 def _create_plot(
-    state: State,
+    state: WorkplaceState,
     time_min: Any = None,
     time_max: Any = None,
     value_to_plot: Any = None,
@@ -55,38 +55,38 @@ def _create_plot(
     return path
 
 
-def _count_visits(state: State, time_min: Any = None, time_max: Any = None) -> Any:
+def _count_visits(state: WorkplaceState, time_min: Any = None, time_max: Any = None) -> Any:
     return _count(_visits(state, time_min, time_max))
 
 
-def _count_engaged(state: State, time_min: Any = None, time_max: Any = None) -> Any:
+def _count_engaged(state: WorkplaceState, time_min: Any = None, time_max: Any = None) -> Any:
     return _count(_visits(state, time_min, time_max), user_engaged="True")
 
 
 def _count_source(
-    state: State, time_min: Any = None, time_max: Any = None, traffic_source: Any = None
+    state: WorkplaceState, time_min: Any = None, time_max: Any = None, traffic_source: Any = None
 ) -> Any:
-    wanted = {"traffic_source": traffic_source} if traffic_source else {}
-    return _count(_visits(state, time_min, time_max), **wanted)
+    source = {"traffic_source": traffic_source} if traffic_source else {}
+    return _count(_visits(state, time_min, time_max), **source)
 
 
-def _count(visits: Iterable[Record], **wanted: str) -> dict[str, int]:
-    """Count the visits of each day that are as wanted; a day may have none."""
+def _count(visits: Iterable[Record], **values: str) -> dict[str, int]:
+    """Count the visits of each day that have these values; a day may have none of them."""
     counts: Counter[str] = Counter()
     for visit in visits:
-        counts[visit["date_of_visit"]] += wanted.items() <= visit.items()
+        counts[visit["date_of_visit"]] += values.items() <= visit.items()
     return dict(counts)
 
 
-def _average_duration(state: State, time_min: Any = None, time_max: Any = None) -> Any:
+def _average_duration(state: WorkplaceState, time_min: Any = None, time_max: Any = None) -> Any:
     durations: dict[str, list[float]] = {}
     for visit in _visits(state, time_min, time_max):
-        seconds = float(visit["session_duration_seconds"])
-        durations.setdefault(visit["date_of_visit"], []).append(seconds)
-    return {day: sum(found) / len(found) for day, found in durations.items()}
+        duration = float(visit["session_duration_seconds"])
+        durations.setdefault(visit["date_of_visit"], []).append(duration)
+    return {day: sum(seconds) / len(seconds) for day, seconds in durations.items()}
 
 
-ANALYTICS: dict[str, Function] = {
+ANALYTICS_TOOLS: dict[str, Function] = {
     "analytics_get_visitor_information_by_id": _get_visitor,
     "analytics_create_plot": _create_plot,
     "analytics_total_visits_count": _count_visits,

@@ -1,4 +1,4 @@
-"""The company that comes with spotter: generated, and always the same."""
+"""Generate the tables of the company that comes with spotter, always the same ones."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ from random import Random
 from typing import Any
 
 from collector.servers.resources_servers.workplace_assistant.analytics import SOURCES
+from collector.servers.resources_servers.workplace_assistant.customers import PRODUCTS, STATUSES
+from collector.servers.resources_servers.workplace_assistant.emails import NOW
+from collector.servers.resources_servers.workplace_assistant.project_tasks import BOARDS, LISTS
 from collector.servers.resources_servers.workplace_assistant.tables import ADDRESSES, COLUMNS
-from collector.servers.resources_servers.workplace_assistant.tools import (
-    BOARDS,
-    LISTS,
-    NOW,
-    PRODUCTS,
-    STATUSES,
-)
 
 TODAY = datetime.fromisoformat(NOW)
 NAMES = (
@@ -51,22 +47,22 @@ LAST = ("Abend", "Brook", "Costa", "Duval", "Engel", "Flores", "Gruber", "Hansen
 NOTES = ("Had a call.", "Met at a fair.", "Saw the demo.", "Asked for a price.", "On holiday.")
 
 
-def address_of(name: str) -> str:
-    """Return the address that belongs to a name."""
+def email_address(name: str) -> str:
+    """Return the email address of a person."""
     return f"{name.lower().replace(' ', '.')}@example.com"
 
 
-PEOPLE = tuple(address_of(name) for name in NAMES)
-MAKERS = PEOPLE[1:9]
+PEOPLE = tuple(email_address(name) for name in NAMES)
+WORKERS = PEOPLE[1:9]
 SELLERS = PEOPLE[9:14]
 
 
-def files() -> Iterator[tuple[str, bytes]]:
-    """Give the name and the content of every table."""
+def table_files() -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the CSV content of every table."""
     rng = Random(2023)  # noqa: S311
-    makers = dict(zip(COLUMNS, (_emails, _events, _visits, _tasks, _customers), strict=True))
-    for name, make in makers.items():
-        yield name, _csv([COLUMNS[name], *make(rng)])
+    row_functions = dict(zip(COLUMNS, (_emails, _events, _visits, _tasks, _customers), strict=True))
+    for name, rows in row_functions.items():
+        yield name, _csv([COLUMNS[name], *rows(rng)])
     yield ADDRESSES, _csv([[address] for address in PEOPLE])
 
 
@@ -83,7 +79,7 @@ def _ids(rng: Random, count: int) -> list[str]:
 
 
 def _days(rng: Random, count: int, first: int, last: int) -> list[datetime]:
-    """Return working days around today, in order."""
+    """Return random working days, in order; `first` and `last` count days from today."""
     days = [TODAY.replace(hour=0, minute=0) + timedelta(days=n) for n in range(first, last)]
     return sorted(rng.choices([day for day in days if day.weekday() < 5], k=count))
 
@@ -120,8 +116,8 @@ def _tasks(rng: Random) -> Iterator[Any]:
     rng.shuffle(names)
     for task_id, name in zip(_ids(rng, len(names)), names, strict=True):
         due = TODAY + timedelta(days=rng.randrange(-7, 21))
-        place = rng.choices(LISTS, (5, 2, 2, 2))[0], f"{due:%Y-%m-%d}", rng.choice(BOARDS)
-        yield task_id, name, rng.choice(MAKERS), *place
+        details = rng.choices(LISTS, (5, 2, 2, 2))[0], f"{due:%Y-%m-%d}", rng.choice(BOARDS)
+        yield task_id, name, rng.choice(WORKERS), *details
 
 
 def _customers(rng: Random) -> Iterator[Any]:
@@ -132,6 +128,16 @@ def _customers(rng: Random) -> Iterator[Any]:
         phone = f"555-01{rng.randrange(100):02d}" if rng.random() < 0.5 else ""
         notes = f"{last:%Y-%m-%d}: {rng.choice(NOTES)}" if rng.random() < 0.7 else ""
         email = f"{name.lower().replace(' ', '.')}@{rng.choice(FIRMS)}.example"
-        wanted = rng.choice(PRODUCTS), rng.choice(STATUSES)
+        interest = rng.choice(PRODUCTS), rng.choice(STATUSES)
         follow_up = last + timedelta(days=rng.randrange(7, 40))
-        yield customer_id, rng.choice(SELLERS), name, email, phone, last, *wanted, follow_up, notes
+        yield (
+            customer_id,
+            rng.choice(SELLERS),
+            name,
+            email,
+            phone,
+            last,
+            *interest,
+            follow_up,
+            notes,
+        )

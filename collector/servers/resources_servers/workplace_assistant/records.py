@@ -1,36 +1,45 @@
-"""What the tools on records have in common: getting, updating, deleting and paging."""
+"""The common part of all tools on records: checks, search, pages, get, update and delete."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from collector.servers.resources_servers.environment import Tool
-from collector.servers.resources_servers.workplace_assistant.tables import Record, State, Table
+from collector.servers.resources_servers.workplace_assistant.tables import (
+    Record,
+    RecordTable,
+    WorkplaceState,
+)
 
 PAGE_SIZE = 5
 NUMBERS = ("page?", "page_size?")
-OWNERS = (
+# the first part of a tool's name
+TOOLKITS = (
     *("company_directory", "email", "calendar", "analytics"),
     *("project_management", "customer_relationship_manager"),
 )
-Check = Callable[[State, Any], str | None]
+# the formats of people and models, in addition to ISO 8601
+TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d")
+Check = Callable[[WorkplaceState, Any], str | None]
 Function = Callable[..., Any]
 
 
-class RefusedError(Exception):
-    """What a tool says instead of doing what it was asked."""
+class CallRefusedError(Exception):
+    """A tool refuses a call; the message is its answer."""
 
 
-class Refusal(str):
-    """The answer of a tool that did nothing."""
+class CallRefusal(str):
+    """The answer of a tool that refused a call and changed nothing."""
 
     __slots__ = ()
 
 
-def tool(name: str, definition: Mapping[str, Any], function: Function) -> Tool[State]:
-    """Offer a function as a tool of `tools.yaml`; its refusals are answers like any other."""
+def make_tool(name: str, definition: Mapping[str, Any], function: Function) -> Tool[WorkplaceState]:
+    """Return a tool with a definition of `tools.yaml`; it returns refusals as ordinary answers."""
     properties = {
         key.rstrip("?"): {"type": "integer" if key in NUMBERS else "string", "description": text}
         for key, text in definition["parameters"].items()
@@ -42,68 +51,96 @@ def tool(name: str, definition: Mapping[str, Any], function: Function) -> Tool[S
         "additionalProperties": False,
     }
 
-    def call(state: State, arguments: dict[str, Any]) -> Any:
+    def call(state: WorkplaceState, arguments: dict[str, Any]) -> Any:
         for key in arguments:
             if key not in properties:
                 problem = f"{_method(name)}() got an unexpected keyword argument '{key}'"
-                return Refusal(f"Error executing tool '{name}': {problem}")
+                return CallRefusal(f"Error executing tool '{name}': {problem}")
         try:
             return function(state, **arguments)
-        except RefusedError as refusal:
-            return Refusal(refusal)
+        except CallRefusedError as refusal:
+            return CallRefusal(refusal)
         except (TypeError, ValueError, AttributeError, RecursionError) as error:
-            # arguments are a model's words, and tables anybody's: neither must end a rollout
-            return Refusal(f"Error executing tool '{name}': {error}")
+            # neither a model's arguments nor the values of a user's table may end a rollout
+            return CallRefusal(f"Error executing tool '{name}': {error}")
 
     return Tool(name, definition["description"], schema, call)
 
 
 def _method(name: str) -> str:
-    """Return what NeMo Gym calls the method behind a tool, which its answers show."""
-    owner = next(one for one in OWNERS if name.startswith(f"{one}_"))
-    return f"{owner.title().replace('_', '')}Tool.{name.removeprefix(owner + '_')}"
+    """Return NeMo Gym's name for the method of a tool, which its answers show."""
+    toolkit = next(one for one in TOOLKITS if name.startswith(f"{one}_"))
+    return f"{toolkit.title().replace('_', '')}Tool.{name.removeprefix(toolkit + '_')}"
 
 
-def text_of(name: str, value: Any) -> str:
-    """Return a text, or refuse any other value."""
+def require_text(name: str, value: Any) -> str:
+    """Return the value if it is text; refuse any other value."""
     refuse_unless(isinstance(value, str), f"{name} must be a text.")
     return str(value)
 
 
 def refuse_unless(condition: object, sentence: str) -> None:
-    """Go on, or answer with a sentence."""
+    """Refuse the call with a sentence unless the condition is true."""
     if not condition:
-        raise RefusedError(sentence)
+        raise CallRefusedError(sentence)
 
 
-def one_of(choices: tuple[str, ...], problem: str) -> Check:
-    """Return a check that a value is one of several."""
+def refuse_if(problem: str | None) -> None:
+    """Refuse the call if there is a problem."""
+    if problem is not None:
+        raise CallRefusedError(problem)
+
+
+def choice_check(choices: tuple[str, ...], problem: str) -> Check:
+    """Return a check that refuses any value but the choices."""
     return lambda _, value: None if value in choices else problem
 
 
+def parse_time(value: Any) -> datetime:
+    """Return a time, or a day at midnight; raise ValueError for any other text."""
+    text = str(value).strip()
+    for form in TIMES:
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(text, form)
+    return datetime.fromisoformat(text).replace(tzinfo=None)
+
+
+def lower_addresses(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with all email addresses in lower case; refuse one that is not text."""
+    return {
+        name: require_text(name, value).lower() if value and name.endswith("_email") else value
+        for name, value in values.items()
+    }
+
+
+def quote_names(names: tuple[str, ...]) -> str:
+    """Return the names in single quotes, separated by commas."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
 def contains(value: Any, wanted: Any) -> bool:
-    """Tell whether a text contains another, in upper or lower case; nothing is wanted of None."""
+    """Tell whether a text contains another one, ignoring case; every text contains None."""
     return wanted is None or str(wanted).lower() in str(value or "").lower()
 
 
 def has_words(query: Any, *texts: Any) -> bool:
-    """Tell whether every word of a query is in one of the texts."""
+    """Tell whether each word of a query occurs in one of the texts."""
     lowered = [str(text or "").lower() for text in texts]
     return all(any(word in text for text in lowered) for word in str(query or "").lower().split())
 
 
-def page_of(name: str, found: list[Record], page: Any, page_size: Any) -> Any:
-    """Return one page of what was found; the nearest to one that is not there."""
-    refuse_unless(found, f"No {name} found.")
+def paginate(name: str, records: list[Record], page: Any, page_size: Any) -> Any:
+    """Return one page of records; for a page that does not exist, the nearest one."""
+    refuse_unless(records, f"No {name} found.")
     for key, value in (("page", page), ("page_size", page_size)):
         refuse_unless(type(value) is int, f"{key} must be a whole number.")
     size = max(page_size, 1)
-    page_count = -(-len(found) // size)
+    page_count = -(-len(records) // size)
     number = min(max(page, 1), page_count)
     return {
-        name: found[(number - 1) * size : number * size],
+        name: records[(number - 1) * size : number * size],
         "pagination": {
-            f"total_{name}": len(found),
+            f"total_{name}": len(records),
             "page": number,
             "page_size": size,
             "total_pages": page_count,
@@ -112,82 +149,79 @@ def page_of(name: str, found: list[Record], page: Any, page_size: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Records:
-    """A table of records with ids, and what its tools say about them."""
+class RecordTools:
+    """The tools that every table of records has, and their answers."""
 
-    table: str
+    table_name: str
     noun: str
     id_name: str
     unknown_field: str = ""
-    """What is said of a field that a record does not have; may show `{field}`."""
+    """The refusal of a field that records do not have; may contain `{field}`."""
     fields: tuple[str, ...] = ()
-    """What can be updated."""
+    """The fields that can be updated."""
     no_update: str = ""
-    """What is said of any other field."""
+    """The refusal of an update of any other field."""
     checks: Mapping[str, Check] = field(default_factory=dict)
-    """What is wrong with a new value of a field."""
+    """The checks of new values, by field."""
     id_check: Check = lambda _state, _id: None
     checks_field_first: bool = False
-    """Whether a wrong field is told before a record that is not there."""
+    """Whether a wrong field is refused before a missing record."""
 
-    def of(self, state: State) -> Table:
-        """Return the table of a session."""
-        return state.tables[self.table]
+    def table(self, state: WorkplaceState) -> RecordTable:
+        """Return the table in a session's state."""
+        return state.tables[self.table_name]
 
-    def find(self, state: State, record_id: Any) -> Record:
-        """Return a record, or refuse."""
-        self.check(self.id_check(state, record_id))
-        found = self.of(state).find(record_id)
-        if found is None:
-            raise RefusedError(f"{self.noun} not found.")
-        return found
+    def find(self, state: WorkplaceState, record_id: Any) -> Record:
+        """Return a record; refuse the call if it does not exist."""
+        refuse_if(self.id_check(state, record_id))
+        record = self.table(state).find(record_id)
+        if record is None:
+            raise CallRefusedError(f"{self.noun} not found.")
+        return record
 
-    def get(self, state: State, field: Any = None, **given: Any) -> Any:
-        """Return one field of a record."""
+    def get(self, state: WorkplaceState, field: Any = None, **given: Any) -> Any:
+        """Return one field of a record, as the tool answers."""
         refuse_unless(given.get(self.id_name), f"{self.noun} ID not provided.")
         refuse_unless(field, "Field not provided.")
-        self.check(self.id_check(state, given[self.id_name]))
-        is_known = field in self.of(state).columns
+        refuse_if(self.id_check(state, given[self.id_name]))
+        is_known = field in self.table(state).columns
         refuse_unless(is_known or not self.checks_field_first, self.field_problem(field))
         record = self.find(state, given[self.id_name])
         refuse_unless(is_known, self.field_problem(field))
         return {field: record[field]}
 
     def field_problem(self, field: Any) -> str:
-        """Say that records do not have a field."""
+        """Return the refusal of a field that records do not have."""
         return self.unknown_field.format(field=field)
 
-    def create(self, state: State, values: Mapping[str, Any]) -> str:
+    def create(self, state: WorkplaceState, values: Mapping[str, Any]) -> str:
         """Add a record, and return its id."""
-        return self.of(state).create(self.of(state).next_id(), values)
+        return self.table(state).create(self.table(state).next_id(), values)
 
-    def delete(self, state: State, **given: Any) -> Any:
-        """Delete a record."""
+    def delete(self, state: WorkplaceState, **given: Any) -> Any:
+        """Delete a record, and return the tool's answer."""
         refuse_unless(given.get(self.id_name), f"{self.noun} ID not provided.")
         self.find(state, given[self.id_name])
-        self.of(state).delete(given[self.id_name])
+        self.table(state).delete(given[self.id_name])
         return f"{self.noun} deleted successfully."
 
-    def update(self, state: State, field: Any = None, new_value: Any = None, **given: Any) -> Any:
-        """Change one field of a record."""
+    def update(
+        self, state: WorkplaceState, field: Any = None, new_value: Any = None, **given: Any
+    ) -> Any:
+        """Change one field of a record, and return the tool's answer."""
         record_id: Any = given.get(self.id_name)
         refuse_unless(
             record_id and field and new_value, f"{self.noun} ID, field, or new value not provided."
         )
-        self.check(self.id_check(state, record_id))
+        refuse_if(self.id_check(state, record_id))
         is_known = field in self.fields
         refuse_unless(is_known or not self.checks_field_first, self.no_update)
         if is_known and field in self.checks:
-            self.check(self.checks[field](state, new_value))
+            refuse_if(self.checks[field](state, new_value))
         self.find(state, record_id)
         refuse_unless(is_known, self.no_update)
-        # an amount may be a number
-        value = new_value if field == "duration" else text_of("new_value", new_value)
+        # a duration may be a number
+        value = new_value if field == "duration" else require_text("new_value", new_value)
         is_address = field.endswith("_email")
-        self.of(state).update(record_id, field, value.lower() if is_address else value)
+        self.table(state).update(record_id, field, value.lower() if is_address else value)
         return f"{self.noun} updated successfully."
-
-    @staticmethod
-    def check(problem: str | None) -> None:
-        """Refuse if something is wrong."""
-        refuse_unless(problem is None, problem or "")

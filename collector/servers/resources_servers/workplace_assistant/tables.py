@@ -1,9 +1,9 @@
-"""The company's tables: rows of texts that a session changes for itself alone."""
+"""The company's tables; each session changes its own copy."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,16 +27,16 @@ COLUMNS = {
     ),
 }
 ADDRESSES = "email_addresses"
-# the values of these are names of states: their spelling counts, also in the verdict
+# the verdict compares these columns with case, and all others without
 EXACT_COLUMNS = ("status", "list_name", "board")
 
 
 @dataclass
-class Table:
-    """Records in an order that counts, the first column their id.
+class RecordTable:
+    """Records in order; the first column is the id.
 
-    NeMo Gym keeps them in data frames, whose row numbers count in the verdict too: deleting a
-    record leaves a gap, and creating one numbers the rows anew (except those of the calendar).
+    NeMo Gym keeps the records in data frames, and its verdict compares their row numbers too.
+    Deleting a record leaves a gap; creating one renumbers the rows, except in the calendar.
     """
 
     columns: tuple[str, ...]
@@ -44,21 +44,17 @@ class Table:
     numbers: list[int]
     is_renumbered: bool = True
 
-    def copy(self) -> Table:
-        """Return a table of its own with the same records, which are never changed in place."""
-        return Table(self.columns, list(self.records), list(self.numbers), self.is_renumbered)
+    def copy(self) -> RecordTable:
+        """Return a copy of the table; it shares the records, which are never changed in place."""
+        return RecordTable(self.columns, list(self.records), list(self.numbers), self.is_renumbered)
 
     def find(self, record_id: str) -> Record | None:
-        """Return the record with an id."""
-        place = self._place(record_id)
-        return None if place is None else self.records[place]
-
-    def where(self, is_wanted: Callable[[Record], bool]) -> list[Record]:
-        """Return the records that a condition holds for."""
-        return [record for record in self.records if is_wanted(record)]
+        """Return the record with an id, or None."""
+        position = self._position(record_id)
+        return None if position is None else self.records[position]
 
     def next_id(self) -> str:
-        """Return one more than the largest id; raise ValueError if that is not a number."""
+        """Return the id after the largest one; raise ValueError if that one is not a number."""
         largest = max((str(record[self.columns[0]]) for record in self.records), default="-1")
         return str(int(largest) + 1).zfill(ID_WIDTH)
 
@@ -70,22 +66,20 @@ class Table:
         self.numbers = list(range(len(self.records))) if is_renumbered else [*self.numbers, 0]
         return record_id
 
-    def update(self, record_id: str, column: str, value: Any) -> bool:
-        """Change one value, and tell whether there is such a record."""
-        place = self._place(record_id)
-        if place is not None:
-            self.records[place] = {**self.records[place], column: value}
-        return place is not None
+    def update(self, record_id: str, column: str, value: Any) -> None:
+        """Change one value of a record, if the record exists."""
+        position = self._position(record_id)
+        if position is not None:
+            self.records[position] = {**self.records[position], column: value}
 
-    def delete(self, record_id: str) -> bool:
-        """Delete a record, and tell whether there was one."""
-        place = self._place(record_id)
-        if place is not None:
-            del self.records[place], self.numbers[place]
-        return place is not None
+    def delete(self, record_id: str) -> None:
+        """Delete a record, if it exists."""
+        position = self._position(record_id)
+        if position is not None:
+            del self.records[position], self.numbers[position]
 
     def content(self) -> list[tuple[Any, ...]]:
-        """Return what counts in the verdict: everything in order, most of it whatever its case."""
+        """Return the values that the verdict compares, in order and mostly in lower case."""
         return [
             (
                 number,
@@ -97,58 +91,60 @@ class Table:
             for number, record in zip(self.numbers, self.records, strict=True)
         ]
 
-    def _place(self, record_id: str) -> int | None:
+    def _position(self, record_id: str) -> int | None:
         key = self.columns[0]
-        places = (place for place, record in enumerate(self.records) if record[key] == record_id)
-        return next(places, None)
+        positions = (n for n, record in enumerate(self.records) if record[key] == record_id)
+        return next(positions, None)
 
 
 @dataclass(frozen=True)
 class Company:
-    """All tables as a task begins with them, and the addresses of everyone."""
+    """The initial tables of every task, and all email addresses."""
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, RecordTable]
     addresses: tuple[str, ...]
 
-    def state(self) -> State:
-        """Return tables for one session."""
-        return State(
+    def new_state(self) -> WorkplaceState:
+        """Return a copy of the tables for one session."""
+        return WorkplaceState(
             {name: table.copy() for name, table in self.tables.items()},
             self.addresses,
         )
 
 
 @dataclass
-class State:
-    """The tables of one session, and the plots it made."""
+class WorkplaceState:
+    """The tables of one session, and the plots that it created."""
 
-    tables: dict[str, Table]
+    tables: dict[str, RecordTable]
     addresses: tuple[str, ...]
     plots: list[str] = field(default_factory=list)
 
-    @property
-    def team(self) -> set[str]:
-        """Return who has tasks: only they can be given one."""
-        return {record["assigned_to_email"] for record in self.tables["project_tasks"].records}
-
     def content(self) -> list[Any]:
-        """Return what two sessions are compared by."""
+        """Return the content by which the verdict compares two sessions."""
         changing = (name for name in self.tables if name != "analytics_data")
         return [self.plots, *(self.tables[name].content() for name in changing)]
 
 
 def load_company(folder: Path) -> Company:
-    """Read the six tables of a folder; NeMo Gym has the addresses in another one beside it."""
+    """Read the six tables of a folder; raise ValueError if one is missing or malformed.
+
+    In NeMo Gym the addresses are in the folder `raw` beside it.
+    """
     if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder: data_dir names the folder of the six tables")
-    tables = {name: _table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()}
-    places = [folder / f"{ADDRESSES}.csv", folder.parent / "raw" / f"{ADDRESSES}.csv"]
-    path = next(filter(Path.is_file, places), places[0])
-    return Company(tables, tuple(line[0] for _, line in _lines(path) if "@" in line[0]))
+        raise ValueError(
+            f"{folder} is not a folder: data_dir must name the folder of the six tables"
+        )
+    tables = {
+        name: _read_table(folder / f"{name}.csv", columns) for name, columns in COLUMNS.items()
+    }
+    paths = [folder / f"{ADDRESSES}.csv", folder.parent / "raw" / f"{ADDRESSES}.csv"]
+    path = next(filter(Path.is_file, paths), paths[0])
+    return Company(tables, tuple(line[0] for _, line in _read_lines(path) if "@" in line[0]))
 
 
-def _table(path: Path, columns: tuple[str, ...]) -> Table:
-    lines = list(_lines(path))
+def _read_table(path: Path, columns: tuple[str, ...]) -> RecordTable:
+    lines = list(_read_lines(path))
     if not lines or tuple(lines[0][1]) != columns:
         raise ValueError(f"{path}: the first line must be {','.join(columns)}")
     records = []
@@ -157,10 +153,10 @@ def _table(path: Path, columns: tuple[str, ...]) -> Table:
             raise ValueError(f"{path}:{number}: {len(line)} values, expected {len(columns)}")
         records.append({name: value or None for name, value in zip(columns, line, strict=True)})
     is_renumbered = path.stem != "calendar_events"
-    return Table(columns, records, list(range(len(records))), is_renumbered)
+    return RecordTable(columns, records, list(range(len(records))), is_renumbered)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -170,6 +166,6 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     except FileNotFoundError as error:
         raise ValueError(f"{path} is missing: data_dir needs all six tables") from error
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8") from error
+        raise ValueError(f"{path} is not valid UTF-8") from error
     except csv.Error as error:
         raise ValueError(f"{path}:{reader.line_num}: {error}") from error

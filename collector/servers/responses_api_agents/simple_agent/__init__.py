@@ -1,4 +1,4 @@
-"""The simple agent: model, tools, model, … until there is an answer, then a verdict."""
+"""The simple agent: it calls model and tools in turn until an answer, then asks for a verdict."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from collector.gym_client import ClientError, GymClient, Reply
 from collector.jsonl import dump, parse_object
-from collector.servers.aggregation import aggregate_metrics
-from collector.servers.web import RefusedError, answer, body_of, make_app
+from collector.servers.aggregation import aggregate_endpoint
+from collector.servers.web import RequestRefusedError, json_response, make_app, read_body
 
 Row = dict[str, Any]
 Cookies = dict[str, str]
@@ -26,8 +26,8 @@ SHOWN_CHARACTERS = 2000
 TOOL_FIELDS = ("type", "name", "description", "parameters", "strict")
 
 
-class Settings(BaseModel):
-    """The settings of a simple agent; configs hold more than it needs."""
+class SimpleAgentSettings(BaseModel):
+    """The settings of a simple agent; a config may hold further settings."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -36,12 +36,12 @@ class Settings(BaseModel):
 
 
 class SimpleAgent:
-    """An agent between one model server and one resources server."""
+    """An agent that connects one model server and one resources server."""
 
     def __init__(
-        self, name: str, settings: Settings, *, model: httpx.URL, resources: httpx.URL
+        self, name: str, settings: SimpleAgentSettings, *, model: httpx.URL, resources: httpx.URL
     ) -> None:
-        """Keep where the others are; nothing is sent yet."""
+        """Store the URLs of the other servers without sending a request."""
         self._name = name
         self._settings = settings
         self._model = model
@@ -49,7 +49,7 @@ class SimpleAgent:
         self._client = GymClient()
 
     def app(self) -> Starlette:
-        """Build the server."""
+        """Build the agent's server."""
 
         @contextlib.asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -59,62 +59,60 @@ class SimpleAgent:
         routes = {
             "/run": self._run,
             "/v1/responses": self._respond,
-            "/aggregate_metrics": self._aggregate,
+            "/aggregate_metrics": aggregate_endpoint,
         }
         return make_app(self._name, routes, lifespan=lifespan)
 
     async def _run(self, request: Request) -> Response:
-        row = await body_of(request)
+        row = await read_body(request)
         params = row.get(PARAMS)
         if not isinstance(params, dict):
-            raise RefusedError(
+            raise RequestRefusedError(
                 422, [{"type": "missing", "loc": ["body", PARAMS], "msg": f"no {PARAMS}"}]
             )
         _refuse_unknown(params, [PARAMS])
         cookies: Cookies = {}
-        await self._ask(self._resources, "seed_session", row, cookies)
+        await self._post_json(self._resources, "seed_session", row, cookies)
         response = await self._converse(params, cookies)
-        verdict = await self._ask(self._resources, "verify", {**row, "response": response}, cookies)
-        return answer({PARAMS: params, "response": response, **verdict})
+        verdict = await self._post_json(
+            self._resources, "verify", {**row, "response": response}, cookies
+        )
+        return json_response({PARAMS: params, "response": response, **verdict})
 
     async def _respond(self, request: Request) -> Response:
-        params = await body_of(request)
+        params = await read_body(request)
         _refuse_unknown(params, [])
-        return answer(await self._converse(params, dict(request.cookies)))
-
-    async def _aggregate(self, request: Request) -> Response:
-        body = await body_of(request)
-        return answer(await aggregate_metrics(body.get("verify_responses")))
+        return json_response(await self._converse(params, dict(request.cookies)))
 
     async def _converse(self, params: Row, cookies: Cookies) -> Row:
-        """Let the model and its tools take turns; return one response with everything in it."""
-        given = _items(params.get("input"))
-        offered = _offered(params)
+        """Call the model and its tools in turn; return one response with all their output."""
+        prompt = _input_items(params.get("input"))
+        offered = _offered_tools(params)
         output: list[Row] = []
         usage: Row | None = None
         response: Row = {}
         model_cookies: Cookies = {}
         for _ in range(self._settings.max_steps):
-            asked = {**params, "input": [*given, *output]}
-            response = await self._ask(self._model, "v1/responses", asked, model_cookies)
+            request = {**params, "input": [*prompt, *output]}
+            response = await self._post_json(self._model, "v1/responses", request, model_cookies)
             new = [item for item in response.get("output") or [] if isinstance(item, dict)]
             output += new
-            usage = _added(usage, response.get("usage"))
+            usage = _add_usage(usage, response.get("usage"))
             calls = [item for item in new if item.get("type") == "function_call"]
             if not calls or response.get("status") in ("incomplete", "failed"):
                 break
-            output += [await self._call(call, offered, cookies) for call in calls]
+            output += [await self._call_tool(call, offered, cookies) for call in calls]
         return {**response, "output": output, "usage": usage}
 
-    async def _call(self, call: Row, offered: set[str], cookies: Cookies) -> Row:
-        """Call a tool; whatever goes wrong is for the model to see."""
+    async def _call_tool(self, call: Row, offered: set[str], cookies: Cookies) -> Row:
+        """Call a tool, and return its output item; the output shows any error to the model."""
         name = str(call.get("name"))
         try:
             arguments = parse_object(str(call.get("arguments") or "{}").encode())
         except (ValueError, UnicodeEncodeError) as error:
             text = json.dumps({"error": f"the arguments are not a JSON object: {error}"})
         else:
-            # only what was offered: a model could name /verify, or another path
+            # call only offered tools: a model could name /verify, or another path
             text = (
                 await self._tool_output(name, arguments, cookies)
                 if name in offered
@@ -129,18 +127,18 @@ class SimpleAgent:
             return json.dumps({"error": f"the tool could not be called: {error}"})
         return reply.body.decode("utf-8", "replace")
 
-    async def _ask(self, server: httpx.URL, path: str, body: Row, cookies: Cookies) -> Row:
+    async def _post_json(self, server: httpx.URL, path: str, body: Row, cookies: Cookies) -> Row:
         try:
             reply = await self._post(server, path, body, cookies)
         except ClientError as error:
-            raise RefusedError(500, f"/{path} at {server}: {error}") from error
+            raise RequestRefusedError(500, f"/{path} at {server}: {error}") from error
         text = reply.body[: 4 * SHOWN_CHARACTERS].decode("utf-8", "replace")[:SHOWN_CHARACTERS]
         if reply.status != httpx.codes.OK:
-            raise RefusedError(500, f"/{path} at {server} answered {reply.status}: {text}")
+            raise RequestRefusedError(500, f"/{path} at {server} answered {reply.status}: {text}")
         try:
             return parse_object(reply.body)
         except ValueError as error:
-            raise RefusedError(500, f"/{path} at {server}: {error}: {text}") from error
+            raise RequestRefusedError(500, f"/{path} at {server}: {error}: {text}") from error
 
     async def _post(self, server: httpx.URL, path: str, body: Row, cookies: Cookies) -> Reply:
         url = server.copy_with(path=f"{server.path.rstrip('/')}/{path}")
@@ -151,12 +149,12 @@ class SimpleAgent:
             timeout=self._settings.request_timeout,
             headers={"Cookie": sent} if sent else None,
         )
-        cookies.update(_cookies(reply))
+        cookies.update(_reply_cookies(reply))
         return reply
 
 
 def _refuse_unknown(params: Row, place: list[str]) -> None:
-    """Refuse what NeMo Gym's agents refuse: fields that no model server would understand."""
+    """Refuse the fields that NeMo Gym's agents refuse, because no model server understands them."""
     tools = params.get("tools")
     found = [
         [*place, "tools", number, "FunctionToolParam", name]
@@ -169,7 +167,7 @@ def _refuse_unknown(params: Row, place: list[str]) -> None:
         found.append([*place, "max_tokens"])
     if found:
         message = "Extra inputs are not permitted"
-        raise RefusedError(
+        raise RequestRefusedError(
             422,
             [
                 {"type": "extra_forbidden", "loc": ["body", *where], "msg": message}
@@ -178,13 +176,13 @@ def _refuse_unknown(params: Row, place: list[str]) -> None:
         )
 
 
-def _items(given: Any) -> list[Any]:
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}]
-    return given if isinstance(given, list) else []
+def _input_items(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    return value if isinstance(value, list) else []
 
 
-def _offered(params: Row) -> set[str]:
+def _offered_tools(params: Row) -> set[str]:
     tools = params.get("tools")
     return {
         str(tool["name"])
@@ -193,15 +191,15 @@ def _offered(params: Row) -> set[str]:
     }
 
 
-def _added(total: Row | None, step: Any) -> Row | None:
-    """Add up the usage of the steps; details are maps themselves."""
+def _add_usage(total: Row | None, step: Any) -> Row | None:
+    """Return the total usage with a step's usage added; details are nested maps."""
     if not isinstance(step, dict):
         return total
     result = dict(total or {})
     for name, value in step.items():
         before = result.get(name)
         if isinstance(value, dict):
-            result[name] = _added(before if isinstance(before, dict) else None, value)
+            result[name] = _add_usage(before if isinstance(before, dict) else None, value)
         elif _is_number(value):
             result[name] = before + value if _is_number(before) else value
         else:
@@ -213,7 +211,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _cookies(reply: Reply) -> Cookies:
+def _reply_cookies(reply: Reply) -> Cookies:
     found: Cookies = {}
     for text in reply.headers.get_list("set-cookie"):
         with contextlib.suppress(CookieError):

@@ -1,4 +1,4 @@
-"""What an endpoint answers, as a Responses API object."""
+"""The answers of an endpoint, as Responses API objects."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field, InstanceOf, ValidationError
 
 from collector.servers.responses_api_models.base import ModelError, Row
 
-# pydantic's own texts refuse half of a surrogate pair, which models do write
+# pydantic's str refuses half of a surrogate pair, which models do write
 Text = InstanceOf[str]
 INCOMPLETE = {"length": "max_output_tokens", "content_filter": "content_filter"}
-# what a response repeats of its request, with what stands there if the request is silent
+# the fields of a request that its response repeats, with their defaults
 ECHOED: Row = {
     "instructions": None,
     "max_output_tokens": None,
@@ -81,18 +81,18 @@ class _Completion(BaseModel):
 
 
 def checked_response(answer: Row) -> Row:
-    """Return an endpoint's own response; raise ModelError if it cannot be used."""
+    """Return an endpoint's response unchanged; raise ModelError if it is unusable."""
     status = answer.get("status", "completed")
     if status not in ("completed", "incomplete"):
-        raise _malformed(f"the response is {str(status)[:100]}{_error_of(answer)}")
+        raise _unusable_answer(f"the response is {str(status)[:100]}{_error_suffix(answer)}")
     if not isinstance(answer.get("output"), list):
-        raise _malformed(f"the response has no output{_error_of(answer)}")
+        raise _unusable_answer(f"the response has no output{_error_suffix(answer)}")
     return answer
 
 
-def response_of(answer: Row, request: Row) -> Row:
-    """Return a chat completion as the response to the request, or raise ModelError."""
-    completion = _checked(answer)
+def response_from_completion(answer: Row, request: Row) -> Row:
+    """Return a chat completion as the response to the request; raise ModelError if malformed."""
+    completion = _parse_completion(answer)
     choice = completion.choices[0]
     reason = INCOMPLETE.get(choice.finish_reason or "")
     name = completion.id or uuid.uuid4().hex
@@ -100,7 +100,7 @@ def response_of(answer: Row, request: Row) -> Row:
     output = _output(choice, name)
     if reason:
         output[-1]["status"] = "incomplete"
-    given = {key: request.get(key) for key in ECHOED}
+    echoed = {key: request.get(key) for key in ECHOED}
     return {
         "id": f"resp_{name.removeprefix('resp_')}",
         "object": "response",
@@ -110,22 +110,24 @@ def response_of(answer: Row, request: Row) -> Row:
         "incomplete_details": {"reason": reason} if reason else None,
         "model": completion.model or request.get("model"),
         "output": output,
-        **{key: ECHOED[key] if value is None else value for key, value in given.items()},
+        **{key: ECHOED[key] if value is None else value for key, value in echoed.items()},
         "usage": _usage(completion.usage) if completion.usage else None,
     }
 
 
-def _checked(answer: Row) -> _Completion:
+def _parse_completion(answer: Row) -> _Completion:
     try:
         return _Completion.model_validate(answer)
     except ValidationError as error:
         problem = error.errors(include_input=False)[0]
         place = ".".join(str(step) for step in problem["loc"])
-    raise _malformed(f"no chat completion: {place}: {problem['msg']}{_error_of(answer)}")
+    raise _unusable_answer(
+        f"not a chat completion: {place}: {problem['msg']}{_error_suffix(answer)}"
+    )
 
 
 def _output(choice: _Choice, name: str) -> list[Row]:
-    """Return what the model thought, said and called; the last is what a limit cut off."""
+    """Return the model's reasoning, message and calls; a limit can cut off only the last item."""
     message = choice.message
     calls = message.tool_calls or []
     thought = message.reasoning_content or message.reasoning
@@ -140,17 +142,17 @@ def _output(choice: _Choice, name: str) -> list[Row]:
 
 def _message(choice: _Choice, name: str) -> Row:
     logprobs = choice.logprobs.content if choice.logprobs else None
-    said: Row = {"type": "output_text", "text": choice.message.content or "", "annotations": []}
+    content: Row = {"type": "output_text", "text": choice.message.content or "", "annotations": []}
     if logprobs:
-        said["logprobs"] = logprobs
+        content["logprobs"] = logprobs
     if choice.message.refusal and not choice.message.content:
-        said = {"type": "refusal", "refusal": choice.message.refusal}
+        content = {"type": "refusal", "refusal": choice.message.refusal}
     return {
         "id": f"msg_{name}",
         "type": "message",
         "role": "assistant",
         "status": "completed",
-        "content": [said],
+        "content": [content],
     }
 
 
@@ -166,22 +168,26 @@ def _call(call: _Call, name: str) -> Row:
 
 
 def _usage(usage: _Usage) -> Row:
-    spent, got = usage.prompt_tokens_details, usage.completion_tokens_details
+    input_details, output_details = usage.prompt_tokens_details, usage.completion_tokens_details
     total = usage.prompt_tokens + usage.completion_tokens
     return {
         "input_tokens": usage.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": (spent and spent.cached_tokens) or 0},
+        "input_tokens_details": {
+            "cached_tokens": (input_details and input_details.cached_tokens) or 0
+        },
         "output_tokens": usage.completion_tokens,
-        "output_tokens_details": {"reasoning_tokens": (got and got.reasoning_tokens) or 0},
+        "output_tokens_details": {
+            "reasoning_tokens": (output_details and output_details.reasoning_tokens) or 0
+        },
         "total_tokens": total if usage.total_tokens is None else usage.total_tokens,
     }
 
 
-def _error_of(answer: Row) -> str:
-    """Return the error some endpoints answer with, as if it were a success."""
+def _error_suffix(answer: Row) -> str:
+    """Return the error that some endpoints send with status 200, after a colon."""
     error: Any = answer.get("error")
     return f": {json.dumps(error, ensure_ascii=False)[:2000]}" if error else ""
 
 
-def _malformed(message: str) -> ModelError:
-    return ModelError(HTTPStatus.BAD_GATEWAY, f"the endpoint's answer is of no use: {message}")
+def _unusable_answer(message: str) -> ModelError:
+    return ModelError(HTTPStatus.BAD_GATEWAY, f"the endpoint's answer is unusable: {message}")

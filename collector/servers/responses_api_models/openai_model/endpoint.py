@@ -1,4 +1,4 @@
-"""Send a request to the endpoint until it answers, and say what went wrong if it does not."""
+"""Send requests to an OpenAI-compatible endpoint, with retries."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ import httpx
 
 from collector.gym_client import (
     ClientError,
+    ConnectionLostError,
     GymClient,
-    LostError,
     NotSentError,
     Reply,
     TooSlowError,
 )
 from collector.jsonl import dump, parse_object
-from collector.retries import pause, retry_after
+from collector.retries import retry_after, retry_delay
 from collector.secrets import MARK, Redactor
 from collector.servers.responses_api_models.base import ModelError, Row
 from collector.servers.responses_api_models.openai_model.settings import OpenAISettings
 
 READ_CHARACTERS = 16_000
 MESSAGE_CHARACTERS = 4000
-# shorter keys are words like `x`, which would spoil every message
+# a shorter key may be a letter like `x`: redacting it would spoil every message
 SHORTEST_KEY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """An attempt without a usable answer."""
+class FailedAttempt:
+    """An attempt that got no usable answer."""
 
     status: int
-    """The status the caller gets if this was the last attempt."""
+    """The HTTP status for the caller if this was the last attempt."""
     message: str
-    is_passing: bool = False
-    """Whether trying again may help."""
+    is_temporary: bool = False
+    """Whether a retry may help."""
     wait: float | None = None
-    """How long the endpoint asks to wait."""
+    """The seconds that the endpoint asks to wait."""
 
 
-class Endpoint:
+class OpenAIEndpoint:
     """An OpenAI-compatible endpoint, with its key."""
 
     def __init__(self, settings: OpenAISettings) -> None:
-        """Get everything ready; nothing is sent yet."""
+        """Prepare the client without sending a request."""
         self._settings = settings
         self._url = httpx.URL(settings.openai_base_url)
         self._headers = {"Authorization": f"Bearer {settings.key}"} if settings.key else None
@@ -60,67 +60,67 @@ class Endpoint:
         await self._client.__aexit__(None, None, None)
 
     async def post(self, path: str, body: Row) -> Row:
-        """Return the endpoint's answer, or raise ModelError once trying again is useless."""
+        """Return the endpoint's answer; raise ModelError if retries are used up or cannot help."""
         content = dump(body)
         retries = 0
         while True:
             outcome = await self._attempt(path, content)
-            if not isinstance(outcome, Refusal):
+            if not isinstance(outcome, FailedAttempt):
                 return outcome
-            if not outcome.is_passing or retries >= self._settings.max_retries:
+            if not outcome.is_temporary or retries >= self._settings.max_retries:
                 times = f" ({retries + 1} attempts)" if retries else ""
                 raise ModelError(outcome.status, f"{path}{times}: {outcome.message}")
             retries += 1
-            await asyncio.sleep(self._pause(outcome, retries))
+            await asyncio.sleep(self._delay(outcome, retries))
 
-    async def _attempt(self, path: str, content: bytes) -> Row | Refusal:
+    async def _attempt(self, path: str, content: bytes) -> Row | FailedAttempt:
         url = self._url.copy_with(path=self._url.path.rstrip("/") + path)
         timeout = self._settings.request_timeout
         try:
             reply = await self._client.post(url, content, timeout=timeout, headers=self._headers)
         except TooSlowError as error:
-            return Refusal(HTTPStatus.GATEWAY_TIMEOUT, str(error))
-        except (NotSentError, LostError) as error:
-            return Refusal(HTTPStatus.BAD_GATEWAY, str(error), is_passing=True)
+            return FailedAttempt(HTTPStatus.GATEWAY_TIMEOUT, str(error))
+        except (NotSentError, ConnectionLostError) as error:
+            return FailedAttempt(HTTPStatus.BAD_GATEWAY, str(error), is_temporary=True)
         except ClientError as error:
-            return Refusal(HTTPStatus.BAD_GATEWAY, str(error))
-        return _judged(reply)
+            return FailedAttempt(HTTPStatus.BAD_GATEWAY, str(error))
+        return _parse_reply(reply)
 
-    def _pause(self, refusal: Refusal, retries: int) -> float:
-        if refusal.wait:
-            # never longer than an answer may take, and not all waiters at the same moment
-            asked = refusal.wait * random.uniform(1.0, 1.1)  # noqa: S311 - no secret
-            return min(asked, self._settings.request_timeout)
-        return pause(retries)
+    def _delay(self, attempt: FailedAttempt, retries: int) -> float:
+        if attempt.wait:
+            # at most the timeout of a request, and not all waiting requests at the same moment
+            wait = attempt.wait * random.uniform(1.0, 1.1)  # noqa: S311 - no secret
+            return min(wait, self._settings.request_timeout)
+        return retry_delay(retries)
 
     def clean(self, message: str) -> str:
-        """Return a message without the key, and not too long to be passed on."""
-        text = self._redactor.text(message[:READ_CHARACTERS])
-        # the redactor leaves short secrets alone, but this one is known to be one
+        """Return a message without the key, and short enough to pass on."""
+        text = self._redactor.redact_text(message[:READ_CHARACTERS])
+        # the redactor ignores short secrets, so replace the key here
         if len(self._settings.key) >= SHORTEST_KEY:
             text = text.replace(self._settings.key, MARK)
         return text[:MESSAGE_CHARACTERS]
 
 
-def _judged(reply: Reply) -> Row | Refusal:
+def _parse_reply(reply: Reply) -> Row | FailedAttempt:
     if reply.status // 100 == 2:
         try:
             return parse_object(reply.body)
         except ValueError as error:
-            return Refusal(HTTPStatus.BAD_GATEWAY, f"{error}: {_text(reply.body)}")
+            return FailedAttempt(HTTPStatus.BAD_GATEWAY, f"{error}: {_text(reply.body)}")
     is_limit = reply.status == HTTPStatus.TOO_MANY_REQUESTS
     is_broken = reply.status // 100 == 5 and reply.status != HTTPStatus.NOT_IMPLEMENTED
-    return Refusal(
-        # a redirection means nothing to the caller
+    return FailedAttempt(
+        # a redirect means nothing to the caller
         reply.status if reply.status >= 400 else HTTPStatus.BAD_GATEWAY,
         f"HTTP {reply.status}: {_text(reply.body)}",
-        is_passing=is_limit or is_broken,
+        is_temporary=is_limit or is_broken,
         wait=retry_after(reply.headers),
     )
 
 
 def _text(body: bytes) -> str:
-    """Return the endpoint's message, which most of them wrap in an object."""
+    """Return the endpoint's error message, which most endpoints wrap in an object."""
     text = body[: 4 * READ_CHARACTERS].decode("utf-8", "replace")
     try:
         value = json.loads(text)

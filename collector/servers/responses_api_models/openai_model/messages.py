@@ -1,4 +1,4 @@
-"""A conversation of Responses API items, told in Chat Completions messages."""
+"""Translate Responses API items into Chat Completions messages."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ FILE_FIELDS = ("file_data", "file_id", "filename")
 
 
 def chat_messages(request: Row) -> list[Row]:
-    """Return the instructions and the input; raise ModelError if they cannot be told."""
-    conversation = _Conversation()
+    """Return the instructions and the input as messages; raise ModelError if that is impossible."""
+    builder = _MessageBuilder()
     if "instructions" in request:
-        conversation.add({"role": "system", "content": request["instructions"]})
-    given = request.get("input")
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else given
+        builder.add({"role": "system", "content": request["instructions"]})
+    value = request.get("input")
+    items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     if not isinstance(items, list):
-        raise _bad("input is neither a text nor a list")
+        raise bad_request("input is neither text nor a list")
     for item in items:
-        conversation.add(item)
-    return conversation.messages
+        builder.add(item)
+    return builder.messages
 
 
-class _Conversation:
-    """Messages so far; what the assistant thinks, says and calls in a row is one message."""
+class _MessageBuilder:
+    """Builds messages; adjacent reasoning, text and calls of the assistant become one message."""
 
     def __init__(self) -> None:
         self.messages: list[Row] = []
@@ -42,7 +42,7 @@ class _Conversation:
 
     def add(self, item: Any) -> None:
         if not isinstance(item, dict):
-            raise _bad("an input item is not an object")
+            raise bad_request("an input item is not an object")
         kind = item.get("type") or ("message" if "role" in item else None)
         if kind == "reasoning":
             self._thoughts.append(_thought(item))
@@ -55,16 +55,16 @@ class _Conversation:
         elif kind == "message":
             self._add_message(item)
         else:
-            raise _bad(f"an input item of type {_shown(kind)} cannot be sent")
+            raise bad_request(f"an input item of type {_shorten(kind)} cannot be sent")
 
     def _add_message(self, item: Row) -> None:
         role = ROLES.get(str(item.get("role")))
         if role is None:
-            raise _bad(f"a message has the role {_shown(item.get('role'))}")
+            raise bad_request(f"a message has the role {_shorten(item.get('role'))}")
         content = _content(item.get("content"), role)
         last = self.messages[-1] if self.messages else {}
         if role == "assistant" and "tool_calls" in last:
-            # only the calls' outputs may stand behind the calls
+            # only the outputs of the calls may follow the calls
             last["content"] = "\n".join(filter(None, [last["content"], str(content)]))
         else:
             self.messages.append({"role": role, "content": content})
@@ -87,17 +87,17 @@ class _Conversation:
 
 
 def _content(content: Any, role: str) -> str | list[Row]:
-    """Return the content; as text if it is one, which every endpoint understands."""
+    """Return the content as text where possible, since every endpoint understands text."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise _bad(f"the content of a {role} message is neither a text nor a list")
+        raise bad_request(f"the content of a {role} message is neither text nor a list")
     parts = [_part(part) for part in content]
     is_text = all(part["type"] == "text" for part in parts)
     if is_text and (role != "user" or len(parts) == 1):
         return "".join(part["text"] for part in parts)
     if role == "assistant":
-        raise _bad("the content of an assistant message is not a text")
+        raise bad_request("the content of an assistant message is not text")
     return parts
 
 
@@ -111,9 +111,9 @@ def _part(part: Any) -> Row:
     if kind == "input_file":
         file = {name: part[name] for name in FILE_FIELDS if part.get(name) is not None}
         return {"type": "file", "file": file}
-    if kind == "input_audio":  # the same in both
+    if kind == "input_audio":  # the same in both APIs
         return dict(part)
-    raise _bad(f"content of type {_shown(kind)} cannot be sent")
+    raise bad_request(f"content of type {_shorten(kind)} cannot be sent")
 
 
 def _with_detail(image: Row, part: Row) -> Row:
@@ -121,23 +121,24 @@ def _with_detail(image: Row, part: Row) -> Row:
 
 
 def _thought(item: Row) -> str:
-    """Return the reasoning itself, or else its summary; encrypted reasoning is neither."""
+    """Return the reasoning, or its summary; empty for encrypted reasoning."""
     parts = item.get("content") or item.get("summary") or []
     if not isinstance(parts, list):
-        raise _bad("the content of a reasoning item is not a list")
+        raise bad_request("the content of a reasoning item is not a list")
     return "\n".join(str(_part(part).get("text", "")) for part in parts)
 
 
 def _text(row: Row, name: str) -> str:
     value = row.get(name)
     if not isinstance(value, str):
-        raise _bad(f"{name} of a {_shown(row.get('type'))} is not a text")
+        raise bad_request(f"{name} of a {_shorten(row.get('type'))} is not text")
     return value
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     return str(value)[:100]
 
 
-def _bad(message: str) -> ModelError:
+def bad_request(message: str) -> ModelError:
+    """Return the error for a request that cannot be translated."""
     return ModelError(HTTPStatus.BAD_REQUEST, message)

@@ -1,4 +1,4 @@
-"""The settings of an OpenAI-compatible endpoint, checked where they come in."""
+"""The settings of an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from collector.servers.responses_api_models.base import Row
 Api = Literal["auto", "responses", "chat_completions"]
 
 
-def _is_url(text: str) -> str:
+def _check_url(text: str) -> str:
     try:
         url = httpx.URL(text)
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host or "${" in text:
-        raise ValueError("not a URL; write it like http://127.0.0.1:8000/v1")
+        raise ValueError("not a valid URL; write it like http://127.0.0.1:8000/v1")
     return text
 
 
-def _is_header(key: SecretStr) -> SecretStr:
+def _check_header_value(key: SecretStr) -> SecretStr:
     text = key.get_secret_value()
     if not text.isascii() or not text.isprintable():
-        raise ValueError("has characters that cannot be sent")
+        raise ValueError("has characters that an HTTP header cannot hold")
     return key
 
 
 class OpenAISettings(BaseModel):
-    """Where the model is, and how long to insist."""
+    """The address of the model, its key, and the limits for requests and retries."""
 
-    # a config also carries host, port and whatever else the servers share
+    # a config also has host, port and other settings that all servers share
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    openai_base_url: Annotated[str, AfterValidator(_is_url)]
-    openai_api_key: Annotated[SecretStr, AfterValidator(_is_header)] | None = None
+    openai_base_url: Annotated[str, AfterValidator(_check_url)]
+    openai_api_key: Annotated[SecretStr, AfterValidator(_check_header_value)] | None = None
     openai_model: Annotated[str, Field(min_length=1)]
     api: Api = "auto"
     request_timeout: Annotated[PositiveFloat, Field(allow_inf_nan=False)] = 3600.0
@@ -53,14 +53,14 @@ class OpenAISettings(BaseModel):
 
     @property
     def key(self) -> str:
-        """Return the API key as text, empty if there is none."""
+        """Return the API key as text, empty without a key."""
         return self.openai_api_key.get_secret_value() if self.openai_api_key else ""
 
 
-def checked_settings(given: Row) -> OpenAISettings:
-    """Build the settings, or raise ValueError with what is wrong, quoting no value."""
+def parse_settings(settings: Row) -> OpenAISettings:
+    """Return the settings as a model; raise ValueError with the problems, without any value."""
     try:
-        return OpenAISettings.model_validate(given)
+        return OpenAISettings.model_validate(settings)
     except ValidationError as error:
         problems = [
             f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"

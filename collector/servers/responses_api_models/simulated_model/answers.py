@@ -1,4 +1,4 @@
-"""Put a turn into a Responses API object."""
+"""The responses of the simulated model, as Responses API objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from random import Random
 from typing import Any
 
-from collector.servers.responses_api_models.simulated_model.policy import Turn
+from collector.servers.responses_api_models.simulated_model.policy import ModelTurn
 
 Row = dict[str, Any]
 CHARACTERS_PER_TOKEN = 4
@@ -28,13 +28,15 @@ ECHOED: Row = {
 }
 
 
-def response(turn: Turn, request: Row, *, model: str, rng: Random) -> Row:
-    """Return the whole object: output, usage, and the request's own settings."""
+def turn_response(turn: ModelTurn, request: Row, *, model: str, rng: Random) -> Row:
+    """Return the complete response: output, usage, and the settings of the request."""
     thought = turn.thought if rng.random() < THOUGHT_SHARE else ""
     limit = request.get("max_output_tokens")
     room = None if limit is None else CHARACTERS_PER_TOKEN * limit
     is_cut = room is not None and room < len(thought) + len(turn.content)
-    output = _cut(turn, thought, room or 0, rng) if is_cut else _output(turn, thought, rng)
+    output = (
+        _limited_output(turn, thought, room or 0, rng) if is_cut else _output(turn, thought, rng)
+    )
     return {
         **_empty(request, model=model, rng=rng),
         "status": "incomplete" if is_cut else "completed",
@@ -44,15 +46,18 @@ def response(turn: Turn, request: Row, *, model: str, rng: Random) -> Row:
     }
 
 
-def failed(request: Row, *, model: str, rng: Random) -> Row:
-    """Return the object of a model whose provider is down, or out of quota."""
+def outage_response(request: Row, *, model: str, rng: Random) -> Row:
+    """Return the failed response of a model whose provider is down or out of quota."""
     code, message = rng.choice(OUTAGES)
     error = {"code": code, "message": f"{message} (simulated)"}
     return {**_empty(request, model=model, rng=rng), "status": "failed", "error": error}
 
 
 def _empty(request: Row, *, model: str, rng: Random) -> Row:
-    echoed = {name: _given(request, name, default) for name, default in ECHOED.items()}
+    echoed = {
+        name: default if request.get(name) is None else request[name]
+        for name, default in ECHOED.items()
+    }
     return {
         "id": _new_id("resp", rng),
         "object": "response",
@@ -67,17 +72,12 @@ def _empty(request: Row, *, model: str, rng: Random) -> Row:
     }
 
 
-def _given(request: Row, name: str, default: Any) -> Any:
-    value = request.get(name)
-    return default if value is None else value
-
-
 def _new_id(prefix: str, rng: Random) -> str:
     return f"{prefix}_{rng.getrandbits(96):024x}"
 
 
-def _output(turn: Turn, thought: str, rng: Random) -> list[Row]:
-    before = [_reasoning(thought, rng)] if thought else []
+def _output(turn: ModelTurn, thought: str, rng: Random) -> list[Row]:
+    before = [_reasoning_item(thought, rng)] if thought else []
     if turn.tool is None:
         return [*before, _message(turn.text, "completed", rng)]
     call = {
@@ -91,15 +91,15 @@ def _output(turn: Turn, thought: str, rng: Random) -> list[Row]:
     return [*before, call]
 
 
-def _cut(turn: Turn, thought: str, room: int, rng: Random) -> list[Row]:
-    """Return what fits: a call that does not is left out, a message breaks off."""
+def _limited_output(turn: ModelTurn, thought: str, room: int, rng: Random) -> list[Row]:
+    """Return the output that fits into `room` characters: cut a message, leave out a call."""
     if len(thought) >= room or turn.tool is not None:
-        return [_reasoning(thought[:room], rng)] if thought else []
+        return [_reasoning_item(thought[:room], rng)] if thought else []
     message = _message(turn.text[: room - len(thought)], "incomplete", rng)
-    return [*([_reasoning(thought, rng)] if thought else []), message]
+    return [*([_reasoning_item(thought, rng)] if thought else []), message]
 
 
-def _reasoning(thought: str, rng: Random) -> Row:
+def _reasoning_item(thought: str, rng: Random) -> Row:
     return {
         "id": _new_id("rs", rng),
         "type": "reasoning",
@@ -118,8 +118,8 @@ def _message(text: str, status: str, rng: Random) -> Row:
 
 
 def _usage(request: Row, content: str, thought: str, *, limit: int | None) -> Row:
-    asked = [request.get(name) for name in ("instructions", "input", "tools")]
-    input_tokens = _tokens(json.dumps(asked))
+    prompt = [request.get(name) for name in ("instructions", "input", "tools")]
+    input_tokens = _tokens(json.dumps(prompt))
     reasoning_tokens = _tokens(thought)
     output_tokens = reasoning_tokens + _tokens(content)
     if limit is not None:

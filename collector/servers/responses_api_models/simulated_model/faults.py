@@ -1,4 +1,4 @@
-"""Faults: rollouts that the simulated model is told to spoil, so that one can see what follows."""
+"""Simulated faults, to see how a collection handles failures."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 
 class Fault(Enum):
-    """What goes wrong at the beginning of a rollout."""
+    """A fault in the first step of a rollout."""
 
     FAILURE = auto()
     """The server answers with an error; another attempt may succeed."""
     HANG = auto()
     """The server does not answer; another attempt may succeed."""
     OUTAGE = auto()
-    """The server answers that its provider is down; whoever judges the rollout masks it."""
+    """The server answers that its provider is down; the environment masks the rollout."""
 
 
-class Rates(BaseModel):
-    """The shares of attempts that go wrong, each in its own way."""
+class FaultRates(BaseModel):
+    """The share of attempts with each kind of fault."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,25 +31,26 @@ class Rates(BaseModel):
 
     @field_validator("mask_rate")
     @classmethod
-    def _add_up(cls, rate: float, others: ValidationInfo) -> float:
+    def _check_sum(cls, rate: float, others: ValidationInfo) -> float:
         if rate + sum(others.data.values()) > 1:
-            raise ValueError("more than 1, together with failure_rate and hang_rate")
+            raise ValueError("the sum with failure_rate and hang_rate is more than 1")
         return rate
 
 
-class Faults:
-    """Decides for every attempt at a rollout whether it goes wrong."""
+class FaultSchedule:
+    """Draws the fault of every attempt at a rollout."""
 
-    def __init__(self, rates: Rates) -> None:
-        """Begin without any earlier attempt."""
+    def __init__(self, rates: FaultRates) -> None:
+        """Start without earlier attempts."""
         self._rates = rates
         self._lost: Counter[str] = Counter()
 
     def draw(self, key: str | None) -> Fault | None:
-        """Return the fault of an attempt; a key (there is one if there is a seed) determines it.
+        """Return the fault of an attempt, or None; without a key it is random.
 
-        Attempts at the same rollout have the same key. They are told apart by how many of them
-        failed in a row, so that a retry has a chance, and a new collection the same faults.
+        Attempts at the same rollout have the same key. The fault depends on the key and on the
+        number of failures in a row, so that a retry can succeed and a new collection of the same
+        tasks has the same faults.
         """
         if key is None:
             return self._fault(Random())  # noqa: S311

@@ -1,4 +1,4 @@
-"""What the simulated model knows: the solutions of the tasks in some files."""
+"""The solutions that the simulated model replays, from files of tasks."""
 
 from __future__ import annotations
 
@@ -11,80 +11,83 @@ from typing import Any
 
 from collector.bundled_files import GYM_ROOT, find_file
 from collector.errors import FileError
-from collector.jsonl import parse_object
+from collector.servers.resources_servers.environment import Call
 from collector.servers.responses_api_models.base import ModelError
-from collector.servers.responses_api_models.simulated_model.conversation import Call, Row, read
+from collector.servers.responses_api_models.simulated_model.request_parsing import (
+    Row,
+    parse_request,
+)
+from collector.servers.task_files import read_tasks
 
 LOG = logging.getLogger("spotter")
 BUNDLED = "resources_servers/*/data/*.jsonl"
 
 
 @dataclass(frozen=True)
-class Solution:
-    """What solves a task: calls, and an answer if the task asks for one."""
+class LearnedSolution:
+    """The calls that solve a task, or its answer if the task asks for one."""
 
     calls: Sequence[Call]
     answer: str | None = None
 
 
-def learn(paths: Iterable[str] | None, folder: Path) -> Mapping[str, Solution]:
-    """Return the solutions of the files, by what their tasks ask; the bundled ones by default."""
+def load_solutions(paths: Iterable[str] | None, folder: Path) -> Mapping[str, LearnedSolution]:
+    """Return the solutions in task files by prompt; without paths, of the bundled tasks.
+
+    Raise FileError if a file is missing or has no solutions.
+    """
     if paths is None:
         files = sorted(GYM_ROOT.glob(BUNDLED))
     else:
         files = [find_file(path, folder) for path in paths]
-    found: dict[str, Solution] = {}
+    solutions: dict[str, LearnedSolution] = {}
     for path in files:
-        for request, solution in _solutions(path):
-            if found.setdefault(request, solution) != solution:
+        for prompt, solution in _read_solutions(path):
+            if solutions.setdefault(prompt, solution) != solution:
                 LOG.warning(
-                    "%s: another task asks the same, with another solution; the first one counts:"
-                    " %.80s",
-                    *(path, request),
+                    "%s: two tasks have the same prompt and different solutions; the simulated"
+                    " model uses the first one: %.80s",
+                    *(path, prompt),
                 )
-    return found
+    return solutions
 
 
-def _solutions(path: Path) -> Iterator[tuple[str, Solution]]:
+def _read_solutions(path: Path) -> Iterator[tuple[str, LearnedSolution]]:
     count = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = parse_object(line)
-                solution = _solution(row)
-                request = _request(row.get("responses_create_params")) if solution else ""
-            except (ValueError, ModelError) as error:
-                raise FileError(f"{path}:{number}: {error}") from error
-            if solution and request:  # a row without a request may get one from a prompt_config
-                count += 1
-                yield request, solution
+    for number, row in read_tasks(path):
+        try:
+            solution = _solution(row)
+            prompt = _prompt(row.get("responses_create_params")) if solution else ""
+        except (ValueError, ModelError) as error:
+            raise FileError(f"{path}:{number}: {error}") from error
+        if solution and prompt:  # a row without a prompt may get one from a prompt_config
+            count += 1
+            yield prompt, solution
     if not count:
         raise FileError(f"{path} has no solutions: no task in it has an input and a ground_truth")
 
 
-def _request(params: Any) -> str:
+def _prompt(params: Any) -> str:
     if not isinstance(params, dict) or not params.get("input"):
         return ""
-    return read(params).request
+    return parse_request(params).prompt
 
 
-def _solution(row: Row) -> Solution | None:
+def _solution(row: Row) -> LearnedSolution | None:
     truth = row.get("ground_truth", row.get("expected_answer"))
     if truth is None:
         return None
     if isinstance(truth, (str, int, float)):
-        return Solution((), str(truth))
+        return LearnedSolution((), str(truth))
     if not isinstance(truth, list):
         raise ValueError("its ground_truth is neither a list of calls nor an answer")
-    return Solution([_call(call) for call in truth])
+    return LearnedSolution([_call(call) for call in truth])
 
 
-def _call(given: Any) -> Call:
+def _call(value: Any) -> Call:
     try:
-        arguments = given["arguments"]
-        found = json.loads(arguments) if isinstance(arguments, str) else arguments
-        return Call(str(given["name"]), dict(found))
+        arguments = value["arguments"]
+        parsed = json.loads(arguments) if isinstance(arguments, str) else arguments
+        return Call(str(value["name"]), dict(parsed))
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError("a call of its ground_truth has no name or no arguments") from error
+        raise ValueError("a call of its ground_truth has no name or no valid arguments") from error

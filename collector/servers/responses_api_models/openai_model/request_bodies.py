@@ -1,16 +1,15 @@
-"""A Responses API request, as it is sent: as it is, or as a Chat Completions request."""
+"""The bodies of requests to an endpoint, for the Responses API and for Chat Completions."""
 
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
 from typing import Any
 
-from collector.servers.responses_api_models.base import ModelError, Row
-from collector.servers.responses_api_models.openai_model.messages import chat_messages
+from collector.servers.responses_api_models.base import Row
+from collector.servers.responses_api_models.openai_model.messages import bad_request, chat_messages
 
-# fields that mean the same in both
-SAME = (
+# fields with the same meaning in both APIs
+SHARED_FIELDS = (
     "model",
     "temperature",
     "top_p",
@@ -28,12 +27,12 @@ SAME = (
     "safety_identifier",
     "prompt_cache_key",
 )
-# a part of the conversation that only the endpoint has: without it the answer would be wrong
-STORED = ("previous_response_id", "conversation", "prompt")
+# these refer to content stored at the endpoint: without it the answer would be wrong
+STORED_FIELDS = ("previous_response_id", "conversation", "prompt")
 
 
 def responses_request(request: Row) -> Row:
-    """Return the request without nulls, which some endpoints refuse where they mean nothing."""
+    """Return the body for the Responses API: without nulls, which some endpoints refuse."""
     body = without_nulls(request)
     if isinstance(body.get("input"), list):
         body["input"] = [
@@ -43,13 +42,13 @@ def responses_request(request: Row) -> Row:
 
 
 def chat_request(request: Row) -> Row:
-    """Return the request for Chat Completions; raise ModelError if it cannot be said there."""
+    """Return the body for Chat Completions; raise ModelError if the request has no translation."""
     request = without_nulls(request)
-    for name in STORED:
+    for name in STORED_FIELDS:
         if name in request:
-            raise _unsayable(f"{name} needs an endpoint with the Responses API")
+            raise bad_request(f"{name} needs an endpoint with the Responses API")
     body: Row = {"messages": chat_messages(request)}
-    body |= {name: request[name] for name in SAME if name in request}
+    body |= {name: request[name] for name in SHARED_FIELDS if name in request}
     if "top_logprobs" in body:
         body["logprobs"] = True
     if "max_output_tokens" in request:
@@ -58,14 +57,14 @@ def chat_request(request: Row) -> Row:
 
 
 def without_nulls(row: Row) -> Row:
-    """Return the fields that have a value."""
+    """Return the fields that are not null."""
     return {name: value for name, value in row.items() if value is not None}
 
 
 def _tool_fields(request: Row) -> Row:
     tools = request.get("tools", [])
     if not isinstance(tools, list):
-        raise _unsayable("tools is not a list")
+        raise bad_request("tools is not a list")
     if not tools:
         return {}  # endpoints refuse tool_choice and parallel_tool_calls without tools
     fields: Row = {"tools": [_tool(tool) for tool in tools]}
@@ -79,11 +78,11 @@ def _tool_fields(request: Row) -> Row:
 def _tool(tool: Any) -> Row:
     if not isinstance(tool, dict) or tool.get("type") != "function":
         kind = tool.get("type") if isinstance(tool, dict) else tool
-        raise _unsayable(f"only function tools can be offered, not {str(kind)[:100]}")
+        raise bad_request(f"only function tools can be sent, not {str(kind)[:100]}")
     if "function" in tool:
         return tool
     if not isinstance(tool.get("name"), str):
-        raise _unsayable("a tool has no name")
+        raise bad_request("a tool has no name")
     names = ("name", "description", "parameters", "strict")
     return {
         "type": "function",
@@ -96,24 +95,24 @@ def _tool_choice(choice: Any) -> Any:
     if isinstance(choice, str) or (kind == "function" and "function" in choice):
         return choice
     if kind == "function" and "name" in choice:
-        return _named(choice)
+        return _function_choice(choice)
     if kind == "allowed_tools" and isinstance(choice.get("tools"), list):
         allowed = {
             "mode": choice.get("mode", "auto"),
             "tools": [_tool_choice(tool) for tool in choice["tools"]],
         }
         return {"type": kind, "allowed_tools": allowed}
-    raise _unsayable(f"tool_choice cannot be {str(choice)[:200]}")
+    raise bad_request(f"tool_choice cannot be {str(choice)[:200]}")
 
 
-def _named(choice: Row) -> Row:
+def _function_choice(choice: Row) -> Row:
     return {"type": "function", "function": {"name": choice["name"]}}
 
 
 def _text_fields(request: Row) -> Row:
     text = request.get("text", {})
     if not isinstance(text, dict):
-        raise _unsayable("text is not an object")
+        raise bad_request("text is not an object")
     verbosity = without_nulls({"verbosity": text.get("verbosity")})
     form = text.get("format") or {"type": "text"}
     kind = form.get("type") if isinstance(form, dict) else None
@@ -122,13 +121,13 @@ def _text_fields(request: Row) -> Row:
     if kind == "json_object":
         return {"response_format": {"type": kind}, **verbosity}
     if kind != "json_schema":
-        raise _unsayable(f"text.format cannot be {str(form)[:200]}")
+        raise bad_request(f"text.format cannot be {str(form)[:200]}")
     schema = {name: value for name, value in without_nulls(form).items() if name != "type"}
     return {"response_format": {"type": kind, "json_schema": schema}, **verbosity}
 
 
 def _extra_body(request: Row) -> Row:
-    """Return the endpoint's own settings, which come as JSON text in the metadata."""
+    """Return settings for this endpoint alone, which the metadata holds as JSON text."""
     metadata = request.get("metadata", {})
     text = metadata.get("extra_body") if isinstance(metadata, dict) else None
     if text is None:
@@ -138,9 +137,5 @@ def _extra_body(request: Row) -> Row:
     except ValueError:
         extra = None
     if not isinstance(extra, dict):
-        raise _unsayable("metadata.extra_body is not the text of a JSON object")
+        raise bad_request("metadata.extra_body is not the text of a JSON object")
     return extra
-
-
-def _unsayable(message: str) -> ModelError:
-    return ModelError(HTTPStatus.BAD_REQUEST, message)

@@ -1,4 +1,4 @@
-"""Read a Responses API request: what was asked, what was done so far, which tools there are."""
+"""Parse a Responses API request into the prompt, the calls made so far, and the offered tools."""
 
 from __future__ import annotations
 
@@ -7,52 +7,40 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collector.servers.resources_servers.environment import Call
 from collector.servers.responses_api_models.base import ModelError
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Call:
-    """A tool call: a name and its arguments."""
+class ParsedRequest:
+    """The parts of a request that the policy needs."""
 
-    name: str
-    arguments: Row
-
-
-@dataclass(frozen=True)
-class Step:
-    """A call that was made and answered; none if its arguments were not JSON."""
-
-    call: Call | None
-
-
-@dataclass(frozen=True)
-class Conversation:
-    """What the policy sees."""
-
-    request: str
-    steps: Sequence[Step]
+    prompt: str
+    """The last user message."""
+    steps: Sequence[Call | None]
+    """The answered calls since the prompt; None where the arguments were not a JSON object."""
     tools: set[str]
 
 
-def read(request: Row) -> Conversation:
-    """Take a request apart; raise ModelError if it is not a request."""
+def parse_request(request: Row) -> ParsedRequest:
+    """Return the parts of a request; raise ModelError if its input is malformed."""
     items = _items(request.get("input"))
     last = max((n for n, item in enumerate(items) if item.get("role") == "user"), default=-1)
-    return Conversation(
-        request=_text(items[last]) if last >= 0 else "",
+    return ParsedRequest(
+        prompt=_text(items[last]) if last >= 0 else "",
         steps=_steps(items[last + 1 :]),
         tools=set() if request.get("tool_choice") == "none" else _tools(request.get("tools")),
     )
 
 
-def _items(given: Any) -> list[Row]:
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}]
-    if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        raise ModelError(400, "input must be a text or a list of items")
-    return given
+def _items(value: Any) -> list[Row]:
+    if isinstance(value, str):
+        return [{"role": "user", "content": value}]
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ModelError(400, "input must be text or a list of items")
+    return value
 
 
 def _text(item: Row) -> str:
@@ -63,10 +51,10 @@ def _text(item: Row) -> str:
     return "".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
 
 
-def _steps(items: Sequence[Row]) -> list[Step]:
+def _steps(items: Sequence[Row]) -> list[Call | None]:
     answered = {item.get("call_id") for item in items if item.get("type") == "function_call_output"}
     return [
-        Step(_call(item))
+        _call(item)
         for item in items
         if item.get("type") == "function_call" and item.get("call_id") in answered
     ]
@@ -80,8 +68,8 @@ def _call(item: Row) -> Call | None:
     return Call(str(item.get("name")), arguments) if isinstance(arguments, dict) else None
 
 
-def _tools(given: Any) -> set[str]:
-    tools = given if isinstance(given, list) else []
+def _tools(value: Any) -> set[str]:
+    tools = value if isinstance(value, list) else []
     return {
         str(tool["name"])
         for tool in tools
