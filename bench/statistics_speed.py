@@ -75,7 +75,9 @@ def _timed(rollouts: Path, plan: Plan, statistics: Statistics) -> float:
         tempfile.TemporaryDirectory(dir=rollouts.parent) as folder,
     ):
         runs = artifacts.plan_runs([rollouts], output_dir=Path(folder))
-        settings = profiling.Settings(Path(folder, "warehouse.duckdb"), statistics=statistics)
+        settings = profiling.ProfileSettings(
+            Path(folder, "warehouse.duckdb"), statistics=statistics
+        )
         started = time.perf_counter()
         profiling.profile(runs, settings, listener=lambda *_: None)
         return time.perf_counter() - started

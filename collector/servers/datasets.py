@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.bundled_files import ORIGIN, find_file
 from collector.errors import FileError, UsageError
 from collector.jsonl import dump, parse_object
@@ -25,7 +25,7 @@ def write_split(servers: list[ServerConfig], split: str, target: Path) -> int:
         raise UsageError(
             f"no dataset of type {split} in the config (there are: {', '.join(listed) or 'none'})"
         )
-    with drafting() as drafts:
+    with Drafts() as drafts:
         with drafts.open(target) as file:
             for server, path in found:
                 for row in _rows(path):

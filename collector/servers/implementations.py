@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.bundled_files import ORIGIN, find_file
 from collector.errors import FileError, UsageError
 from collector.jsonl import dump, parse_object
@@ -140,7 +140,7 @@ def tasks_of(environment: Environment[Any], path: Path | None, count: int) -> It
 
 def write_tasks(path: Path, tasks: Iterator[Row]) -> None:
     """Write tasks to a file, whole or not at all."""
-    with drafting() as drafts:
+    with Drafts() as drafts:
         with drafts.open(path) as file:
             file.writelines(dump(row) + b"\n" for row in tasks)
         drafts.publish()
