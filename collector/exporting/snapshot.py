@@ -101,7 +101,7 @@ def _check_selection(connection: duckdb.DuckDBPyConnection, selection: MartSelec
     if missing:
         more = f" and {len(missing) - 3} more columns" if len(missing) > 3 else ""
         raise FileError(
-            f"an older version of Spotter filled {path}: it lacks {', '.join(missing[:3])}{more}\n"
+            f"{path} was filled by an older version: it has no {', '.join(missing[:3])}{more}\n"
             "  what to do: profile its runs again with `spotter profile`"
         )
     rows = connection.execute(f"select run_id from {WAREHOUSE}.main.runs order by all").fetchall()
@@ -165,11 +165,11 @@ def _task_ranges(connection: duckdb.DuckDBPyConnection, table: MartTable) -> lis
             select
                 run_id,
                 task_index,
-                (rank() over (partition by run_id order by task_index) - 1) // {rows} as range_number
+                (rank() over (partition by run_id order by task_index) - 1) // {rows} as part
             from {_selected_rows(table.model)}
         )
-        group by run_id, range_number
-        order by run_id, range_number
+        group by run_id, part
+        order by run_id, part
         """
     ).fetchall()
     return [_TaskRange(*row) for row in ranges]

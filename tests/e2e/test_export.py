@@ -156,7 +156,7 @@ def test_overrides_work_as_well_as_flags(run: Profiled, tmp_path: Path) -> None:
         (("-w", "other.duckdb"), 4, "no marts in"),
         (("-o", "bad\udcff"), 2, "is not valid UTF-8"),
         (("-o", "what?"), 2, "misreads ?"),
-        (("-o", "s3://bucket/folder"), 2, "folders of this machine"),
+        (("-o", "s3://bucket/folder"), 2, "a folder on this machine"),
         (("-o", "~nobody-of-that-name/x"), 2, "home directory"),
         (("-o", "linked"), 4, "is a link"),
         (("--memory-limit", "lots"), 2, "--memory-limit"),
