@@ -1,6 +1,6 @@
-"""What NeMo Gym 0.7.0 makes of a run, from the rules alone: the contents of its three files.
+"""A second implementation of NeMo Gym 0.7.0's profile, written from its rules: its three files.
 
-Slow and plain on purpose, with the standard library only. It answers in the shape of the golden
+Slow and simple on purpose, with the standard library only. The results have the form of the golden
 cases' `expected.json`.
 """
 
@@ -21,7 +21,7 @@ INDICES = ("_ng_task_index", "_ng_rollout_index")
 
 @dataclass(frozen=True)
 class Attempt:
-    """One row of the inputs, and its rollout if there is one."""
+    """One row of the inputs, with its rollout if there is one."""
 
     asked: Row
     found: Row | None
@@ -40,7 +40,7 @@ class Attempt:
 
     @property
     def server(self) -> str:
-        """The environment server that ran the row, or its agent where none is stamped."""
+        """Return the environment server that ran the row, or the agent if it names none."""
         stamp = self.asked.get("_ng_environment_server")
         return str(self.agent if stamp is None else stamp)
 
@@ -54,7 +54,7 @@ class Attempt:
 
     @property
     def metrics(self) -> dict[str, float]:
-        """The numbers that count; a field of the usage hides the rollout's of the same name."""
+        """Return the metrics; a field of the usage hides the rollout's field of the same name."""
         found = self.found or {}
         own = {name: value for name, value in found.items() if name != "mask_sample"}
         return {
@@ -65,7 +65,7 @@ class Attempt:
 
 
 def profile(inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bool) -> Row:
-    """Return what the files must hold and how complete the run is, or what is wrong with it."""
+    """Return the expected files and the completion of a run, or the error it must cause."""
     problem = broken_invariant(inputs, rollouts, allow_partial=allow_partial)
     if problem:
         return problem
@@ -83,7 +83,7 @@ def profile(inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bo
 
 
 def group(attempts: Iterable[Attempt], key: Callable[[Attempt], K]) -> dict[K, list[Attempt]]:
-    """Group attempts, the groups in the order of their keys and each in that of its rollouts."""
+    """Group attempts by key; sort the groups by key, and each group by rollout index."""
     groups: dict[K, list[Attempt]] = defaultdict(list)
     for one in sorted(attempts, key=lambda one: key_of(one.asked)):
         groups[key(one)].append(one)
@@ -97,7 +97,7 @@ def key_of(row: Row) -> Key:
 def broken_invariant(
     inputs: Sequence[Row], rollouts: Sequence[Row], *, allow_partial: bool
 ) -> Row | None:
-    """Name the first thing that is wrong with a run, and the keys it is wrong with."""
+    """Return the first error of a run with its keys, or None."""
     asked, found = Counter(map(key_of, inputs)), Counter(map(key_of, rollouts))
     problems = {
         "duplicate_input": [key for key, count in asked.items() if count > 1],
@@ -118,7 +118,7 @@ def match(inputs: Sequence[Row], rollouts: Sequence[Row]) -> list[Attempt]:
 
 
 def label_servers(attempts: Iterable[Attempt]) -> dict[str, str]:
-    """Name every server: as its agent, if no other server fronts that agent, else as itself."""
+    """Return the label of every server: the name of an agent that it alone fronts, or its own."""
     agents: dict[str, str] = {}
     for one in attempts:
         agents.setdefault(one.server, one.agent or one.server)
@@ -130,7 +130,7 @@ def label_servers(attempts: Iterable[Attempt]) -> dict[str, str]:
 
 
 def completion(attempts: Sequence[Attempt]) -> Row:
-    """Count what was collected, masked or not, for each task and server."""
+    """Count the collected rollouts of each task and server, masked ones included."""
     groups = group(attempts, lambda one: (one.task, one.server)).values()
     states = [[one.found is not None for one in own] for own in groups]
     completed = sum(map(sum, states))
@@ -148,7 +148,7 @@ def completion(attempts: Sequence[Attempt]) -> Row:
 
 
 def task_profiles(unmasked: Sequence[Attempt], labels: Mapping[str, str]) -> list[Row]:
-    """One row per task, or per task and label where any task has several."""
+    """Return one row per task, or per task and label if any task has several labels."""
     by_task = group(unmasked, lambda one: one.task)
     by_both = group(unmasked, lambda one: (one.task, labels[one.server]))
     named: list[tuple[Row, list[Attempt]]]
@@ -178,7 +178,7 @@ def task_profile(unmasked: Sequence[Attempt]) -> Row:
 
 
 def rollout_info(one: Attempt) -> Row:
-    """The compact record of a rollout, its numbers as they were written."""
+    """Return the compact record of a rollout, with its numbers as written."""
     found = one.found or {}
     own = {name: found[name] for name in found if name[:1] != "_" and name != "mask_sample"}
     record: Row = {"rollout_id": f"{one.task}:{one.index}"}
@@ -201,12 +201,12 @@ def usage_of(found: Row) -> Row:
 
 
 def is_infinite(value: object) -> bool:
-    """Tell NaN and the infinities, which no file may hold."""
+    """Tell whether a value is NaN or infinite, which no file may contain."""
     return isinstance(value, float) and not math.isfinite(value)
 
 
 def repeat_level_metrics(by_label: Mapping[str, Sequence[Attempt]]) -> list[Row]:
-    """One entry per label and rollout index, for labels that have at least two."""
+    """Return one entry per label and rollout index, for labels with at least two indices."""
     entries = []
     for label, own in by_label.items():
         repeats = group(own, lambda one: one.index)
@@ -224,7 +224,7 @@ def agent_metrics(
     repeats: Sequence[Row],
     covered: Mapping[str, Row],
 ) -> list[Row]:
-    """One entry per label, and one per agent that has nothing but its coverage to tell."""
+    """Return one entry per label, and one per agent that has only a coverage."""
     entries = {
         label: {
             **describe([one.metrics for one in own]),
@@ -239,9 +239,9 @@ def agent_metrics(
 
 
 def coverage(attempts: Iterable[Attempt]) -> dict[str, Row]:
-    """How much of what an agent ran was measured, for agents with masked rollouts.
+    """Return the share of measured rollouts of each agent that has masked rollouts.
 
-    It goes by the agent's own name, whatever its servers are called.
+    The agent counts under its own name, even if its servers have other labels.
     """
     collected = [one for one in attempts if one.found is not None and one.agent is not None]
     covered = {}
