@@ -119,7 +119,7 @@ def _check_readable(path: Path, content: str) -> None:
             pass
     except FileNotFoundError as error:
         hint = "\n  what to do: name the file with --inputs" if "inputs" in content else ""
-        raise FileError(f"no {content} at {path}{hint}") from error
+        raise FileError(f"no {content} at {path}: the file does not exist{hint}") from error
     except OSError as error:
         raise FileError(f"cannot read the {content} at {path}: {error.strerror}") from error
 

@@ -60,7 +60,7 @@ def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Quer
             # an empty query returns None
             rows = result.fetchall() if result else []
         except duckdb.Error as error:
-            raise UsageError(str(error)) from error
+            raise UsageError(f"{error}{_hint(error)}") from error
         names = [column[0] for column in result.description or ()] if result else []
     if not names:
         raise UsageError("the query has no result: write one that begins with select")
@@ -118,6 +118,14 @@ def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("set disabled_filesystems = 'LocalFileSystem'")
     connection.execute("set enable_progress_bar = false")  # DuckDB would draw it on stdout
     connection.execute("set lock_configuration = true")
+
+
+def _hint(error: duckdb.Error) -> str:
+    if isinstance(error, duckdb.PermissionException):
+        return "\n  a query can read only the marts of the warehouse, and no other file"
+    if isinstance(error, (duckdb.CatalogException, duckdb.BinderException)):
+        return "\n  what to do: list the marts and their columns with `spotter sql`"
+    return ""
 
 
 def _refuse_changes(statements: list[duckdb.Statement]) -> None:
