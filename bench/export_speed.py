@@ -16,11 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
 from generate import generate
+from profile_speed import measure as measure_command
 
 SMALL_MEMORY = ["--memory-limit", "500MB"]
 FORMATS = {
@@ -63,17 +63,6 @@ def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
         )
 
 
-def measure_command(command: list[str]) -> tuple[float, int]:
-    """Return the seconds that a command takes, and its peak memory in MB."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{command[:4]} ended with {process.returncode}")
-    return time.perf_counter() - started, usage.ru_maxrss // 1024
-
-
 def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
     """Create a warehouse, export it in each format, and print time and memory."""
     warehouse = folder / "warehouse.duckdb"
@@ -91,16 +80,15 @@ def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
     print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
     seconds = {}
     for name, flags in FORMATS.items():
-        place = str(folder / name.partition(" ")[0])
-        command = [*spotter, "export", "-w", str(warehouse), "-o", place, *flags]
-        seconds[name], memory = measure_command(command)
-        print(f"{name:17} and a snapshot {seconds[name]:7.1f} s {memory:6} MB")
+        output = str(folder / name.partition(" ")[0])
+        command = [*spotter, "export", "-w", str(warehouse), "-o", output, *flags]
+        taken = measure_command(command)
+        seconds[name] = taken.seconds
+        print(f"{name:17} and a snapshot {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
     (folder / "pandas").mkdir()
-    pandas_seconds, memory = measure_command(
-        [sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")]
-    )
-    print(f"pandas, Parquet alone            {pandas_seconds:7.1f} s {memory:6} MB")
-    print(f"ratio {pandas_seconds / seconds['parquet']:.1f}")
+    taken = measure_command([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
+    print(f"pandas, Parquet alone            {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
+    print(f"ratio {taken.seconds / seconds['parquet']:.1f}")
 
 
 def main() -> None:
