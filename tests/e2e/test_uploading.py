@@ -330,10 +330,10 @@ def test_a_package_that_is_missing_is_told_before_any_work(
 @pytest.mark.parametrize(
     ("tracker", "environment", "reason"),
     [
-        ("tensorboard", {}, "no such tracker, choose wandb or mlflow"),
+        ("tensorboard", {}, "unknown tracker; choose wandb or mlflow"),
         ("wandb", {"WANDB_MODE": "online"}, "no API key is configured"),
-        ("wandb", {"WANDB_MODE": "disabled"}, "W&B is set to disabled"),
-        ("wandb", {"WANDB_BASE_URL": "http://me:hunter2@127.0.0.1:1"}, "has a login in it"),
+        ("wandb", {"WANDB_MODE": "disabled"}, "W&B's mode is disabled"),
+        ("wandb", {"WANDB_BASE_URL": "http://me:hunter2@127.0.0.1:1"}, "contains a login"),
         ("mlflow", {"MLFLOW_ALLOW_FILE_STORE": "false"}, "MLFLOW_ALLOW_FILE_STORE=true"),
         ("mlflow", {"MLFLOW_TRACKING_URI": ""}, "pip install mlflow"),
     ],
