@@ -1,7 +1,7 @@
 """Make a release: build the sdist and the wheel, and run the demo from the wheel.
 
-`make release` calls it. The files appear in dist/ only if the demo has worked, in a new virtual
-environment and an empty folder, so without anything of the checkout.
+`make release` runs this script. The files appear in dist/ only if the demo succeeds in a new
+virtual environment and an empty folder, so without any file of the checkout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 class StepError(Exception):
-    """A step of the release failed; what it ran has said why."""
+    """A step of the release failed; its command has printed the reason."""
 
 
 def main() -> None:
@@ -35,8 +35,8 @@ def main() -> None:
     try:
         built = build(folder)
     except StepError as error:
-        # the demo's message may name a log in there
-        sys.exit(f"error: {error}; dist/ is unchanged, and {folder} has what was made so far")
+        # keep the folder: the demo's message may name a log in it
+        sys.exit(f"error: {error}; dist/ is unchanged, and {folder} has the files built so far")
     dist = ROOT / "dist"
     dist.mkdir(exist_ok=True)
     for path in built:
@@ -55,7 +55,7 @@ def build(folder: Path) -> list[Path]:
 
 def changelog_problem(text: str, version: str) -> str | None:
     """Return why a changelog does not describe a version, or None if it does."""
-    # before the first heading, then heading and section in turn
+    # the text before the first heading, then headings and sections alternately
     _, *parts = HEADING.split(text)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     if version not in sections:
@@ -105,7 +105,7 @@ def run_demo(wheel: Path, folder: Path) -> None:
 
 
 def _clean_environment(*, cache: Path) -> dict[str, str]:
-    """Return the environment without what could lead back to the checkout."""
+    """Return the environment without the variables that could lead back to the checkout."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""The plain way to profile a run: everything in memory, one `groupby.apply` per grain.
+"""Profile a run in the simple way: everything in memory, one `groupby.apply` per grain.
 
     python bench/baseline.py STEM
 
@@ -20,7 +20,7 @@ INDICES = ["_ng_task_index", "_ng_rollout_index"]
 
 
 def load(path: Path) -> dict[tuple[int, int], Row]:
-    """Read a file into a dictionary by key."""
+    """Read a file into a dictionary by task and rollout index."""
     rows: dict[tuple[int, int], Row] = {}
     with path.open("rb") as file:
         for line in file:
@@ -52,7 +52,7 @@ def describe(group: pd.DataFrame) -> pd.Series[float]:
 
 
 def statistics(frame: pd.DataFrame, by: str) -> list[Row]:
-    """Describe every group and leave absent statistics out."""
+    """Return the statistics of every group, without absent ones."""
     table = pd.DataFrame(frame.groupby(by).apply(describe))
     table.columns = table.columns.map("/".join)
     return [

@@ -1,4 +1,4 @@
-"""Compare `spotter collect` with a bare aiohttp loop that writes nothing, and watch its memory."""
+"""Compare `spotter collect` with a bare aiohttp loop that writes nothing, and measure memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUESTION = "y" * 10_000
 
 @contextlib.contextmanager
 def server() -> Iterator[int]:
-    """Start the server in a process of its own."""
+    """Start the benchmark server in a separate process, and yield its port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -54,7 +54,7 @@ def write_tasks(path: Path, rollouts: int) -> None:
 
 
 def collect(folder: Path, port: int, *, rollouts: int, parallel: int) -> dict[str, Any]:
-    """Collect as a user would; return the command's own result and its memory."""
+    """Run the command; return its JSON result with the peak memory in MB."""
     tasks = folder / "tasks.jsonl"
     write_tasks(tasks, rollouts)
     command = [
@@ -78,15 +78,15 @@ def collect(folder: Path, port: int, *, rollouts: int, parallel: int) -> dict[st
 
 
 async def bare(port: int, *, rollouts: int, parallel: int) -> float:
-    """Return the seconds a loop takes that only asks and reads."""
+    """Return the seconds that a loop takes which only sends requests and reads the answers."""
     body = json.dumps({"responses_create_params": {"input": QUESTION}}).encode()
-    left = iter(range(rollouts))
+    numbers = iter(range(rollouts))
     headers = {"Content-Type": "application/json"}
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as session:
 
         async def work() -> None:
-            for _ in left:
+            for _ in numbers:
                 url = f"http://127.0.0.1:{port}/run"
                 async with session.post(url, data=body, headers=headers) as response:
                     await response.read()
@@ -97,7 +97,7 @@ async def bare(port: int, *, rollouts: int, parallel: int) -> float:
 
 
 def measure_speed(folder: Path, port: int, rounds: int) -> None:
-    """Print a ratio for each concurrency: the best of some rounds each."""
+    """Print the ratio of the fastest rounds for each concurrency."""
     print("| at once | bare aiohttp | spotter | ratio | goal |")
     print("| --- | --- | --- | --- | --- |")
     for parallel, goal in GOALS.items():
@@ -111,7 +111,7 @@ def measure_speed(folder: Path, port: int, rounds: int) -> None:
 
 
 def measure_memory(folder: Path, port: int) -> None:
-    """Print the resident memory of a small and a big collection."""
+    """Print the peak memory of a small and of a large collection."""
     small, big = (
         collect(folder, port, rollouts=rollouts, parallel=256)["memory_mb"]
         for rollouts in MEMORY_ROLLOUTS

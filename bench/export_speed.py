@@ -1,10 +1,10 @@
-"""Measure an export of many rollouts: time and memory, beside pandas doing the same.
+"""Measure the time and memory of an export of many rollouts, and compare it with pandas.
 
 python bench/export_speed.py [--rollouts 1000000] [--sample-bytes 10000]
 
-The warehouse is made of synthetic marts: only their sizes matter here, that of the tasks' samples
-above all. The ratio is what pandas takes to write the same tables as Parquet, which holds each in
-memory.
+The warehouse contains synthetic marts, because only their sizes matter, above all the size of the
+tasks' samples. The ratio compares with pandas, which writes the same tables as Parquet and holds
+each one in memory.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
 from generate import generate
+from profile_speed import measure as measure_command
 
-LITTLE = ["--memory-limit", "500MB"]
+SMALL_MEMORY = ["--memory-limit", "500MB"]
 FORMATS = {
     "parquet": [],
     "csv": ["-f", "csv"],
     "jsonl": ["-f", "jsonl"],
-    "parquet in 500 MB": LITTLE,
-    "jsonl in 500 MB": ["-f", "jsonl", *LITTLE],
+    "parquet in 500 MB": SMALL_MEMORY,
+    "jsonl in 500 MB": ["-f", "jsonl", *SMALL_MEMORY],
 }
 PANDAS = """
 import sys, pathlib, duckdb, pandas
@@ -41,12 +41,14 @@ for (name,) in tables.fetchall():
 
 
 def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
-    """Repeat the one run of a warehouse under other names until it has so many rollouts."""
+    """Copy the only run of a warehouse under other names until there are so many rollouts."""
     with duckdb.connect(str(warehouse)) as connection:
-        connection.execute("set force_compression = 'uncompressed'")  # texts of one pattern
-        found = connection.execute("select count(*) from rollout_infos").fetchone()
-        assert found
-        copies = max(0, rollouts // found[0] - 1)
+        connection.execute(
+            "set force_compression = 'uncompressed'"
+        )  # the texts repeat a pattern, which would compress too well
+        count = connection.execute("select count(*) from rollout_infos").fetchone()
+        assert count
+        copies = max(0, rollouts // count[0] - 1)
         tables = connection.execute(
             "select table_name from duckdb_tables() where schema_name = 'main'"
         ).fetchall()
@@ -61,19 +63,8 @@ def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
         )
 
 
-def measured(command: list[str]) -> tuple[float, int]:
-    """Return the seconds that a command takes, and the most memory it has had, in MB."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{command[:4]} ended with {process.returncode}")
-    return time.perf_counter() - started, usage.ru_maxrss // 1024
-
-
 def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
-    """Make a warehouse, export it in each format, and print what it took."""
+    """Create a warehouse, export it in each format, and print time and memory."""
     warehouse = folder / "warehouse.duckdb"
     generate(625, 16, folder / "run", row_bytes=2000)
     spotter = [sys.executable, "-m", "collector"]
@@ -82,21 +73,22 @@ def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    # in a process of its own: what we had ourselves would count for those that we start
+    # in a separate process: the memory of this one would count for the processes it starts
     growing = multiprocessing.Process(target=grow, args=(warehouse, rollouts, sample_bytes))
     growing.start()
     growing.join()
     print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
     seconds = {}
     for name, flags in FORMATS.items():
-        place = str(folder / name.partition(" ")[0])
-        command = [*spotter, "export", "-w", str(warehouse), "-o", place, *flags]
-        seconds[name], memory = measured(command)
-        print(f"{name:17} and a snapshot {seconds[name]:7.1f} s {memory:6} MB")
+        output = str(folder / name.partition(" ")[0])
+        command = [*spotter, "export", "-w", str(warehouse), "-o", output, *flags]
+        taken = measure_command(command)
+        seconds[name] = taken.seconds
+        print(f"{name:17} and a snapshot {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
     (folder / "pandas").mkdir()
-    taken, memory = measured([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
-    print(f"pandas, Parquet alone            {taken:7.1f} s {memory:6} MB")
-    print(f"ratio {taken / seconds['parquet']:.1f}")
+    taken = measure_command([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
+    print(f"pandas, Parquet alone            {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
+    print(f"ratio {taken.seconds / seconds['parquet']:.1f}")
 
 
 def main() -> None:
@@ -104,10 +96,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rollouts", type=int, default=1_000_000)
     parser.add_argument("--sample-bytes", type=int, default=10_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
     try:
-        measure(folder, given.rollouts, given.sample_bytes)
+        measure(folder, options.rollouts, options.sample_bytes)
     finally:
         shutil.rmtree(folder)
 

@@ -1,4 +1,4 @@
-"""Write a run of any size that looks like an agent's: reasoning, tool calls, results, an answer.
+"""Write a synthetic run of any size: reasoning, tool calls, tool results and an answer.
 
 python bench/generate.py TASKS REPEATS STEM [--row-bytes 19000]
 """
@@ -23,7 +23,7 @@ TOOL_COUNT = 10
 
 
 def prose(rng: random.Random, size: int) -> str:
-    """Return running text with a line break now and then, and some quoted words."""
+    """Return text of at least `size` characters, with some line breaks and quoted words."""
     words: list[str] = []
     length = 0
     while length < size:
@@ -65,14 +65,14 @@ def steps(rng: random.Random, text: str, size: int) -> list[dict[str, Any]]:
 
 def rollout(rng: random.Random, text: str, task: int, repeat: int, size: int) -> dict[str, Any]:
     """Return one row of the rollouts."""
-    written = rng.randrange(50, 4000)
-    read = 900 + task % 7
+    output_tokens = rng.randrange(50, 4000)
+    input_tokens = 900 + task % 7
     usage = {
-        "input_tokens": read,
+        "input_tokens": input_tokens,
         "input_tokens_details": USAGE_DETAILS,
-        "output_tokens": written,
+        "output_tokens": output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": read + written,
+        "total_tokens": input_tokens + output_tokens,
     }
     return {
         "responses_create_params": {"input": [{"role": "user", "content": f"task {task}"}]},
@@ -88,7 +88,7 @@ def rollout(rng: random.Random, text: str, task: int, repeat: int, size: int) ->
 
 
 def tools(text: str) -> list[dict[str, Any]]:
-    """Return tool definitions as long as an agent's are: some 7 KB, the same in every task."""
+    """Return tool definitions of a realistic length: about 7 KB, the same in every task."""
     return [
         {
             "type": "function",
@@ -110,7 +110,7 @@ def tools(text: str) -> list[dict[str, Any]]:
 
 
 def generate(tasks: int, repeats: int, stem: Path, row_bytes: int = 19_000) -> None:
-    """Write the materialized inputs in order and the rollouts in an order of completion."""
+    """Write the materialized inputs in order, and the rollouts in random order."""
     rng = random.Random(7)
     text = prose(rng, 200_000)
     definitions = tools(text)
@@ -144,8 +144,8 @@ def main() -> None:
     parser.add_argument("repeats", type=int)
     parser.add_argument("stem", type=Path)
     parser.add_argument("--row-bytes", type=int, default=19_000)
-    given = parser.parse_args()
-    generate(given.tasks, given.repeats, given.stem, given.row_bytes)
+    options = parser.parse_args()
+    generate(options.tasks, options.repeats, options.stem, options.row_bytes)
 
 
 if __name__ == "__main__":

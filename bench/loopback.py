@@ -1,4 +1,4 @@
-"""A server for benchmarks: every answer takes 200 ms and 20 KB."""
+"""Serve an agent for benchmarks: every answer takes 200 ms and has 20 KB."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ import sys, time
 from pathlib import Path
 from collector.collection.materialize import materialize
 from collector.collection.settings import RowSettings
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 settings = RowSettings(agent_name="agent", num_repeats=int(sys.argv[3]),
                        num_repeats_add_seed=sys.argv[4] == "seed",
                        responses_create_params={"temperature": 0.7})
 before = time.process_time()
-with drafting() as drafts:
+with Drafts() as drafts:
     with drafts.open(Path(sys.argv[2])) as out:
         materialize(Path(sys.argv[1]), settings, out)
     drafts.publish()

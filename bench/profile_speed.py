@@ -1,9 +1,9 @@
-"""Compare `spotter profile` with the pandas script, end to end, as ratios within one run.
+"""Compare the time of `spotter profile` with that of the pandas script `baseline.py`.
 
     python bench/profile_speed.py [--sizes 1000 16000 160000] [--rounds 3] [--folder bench/data]
 
-Both run in processes of their own, interpreter start included, taking turns on the same files. The
-largest size needs 3.1 GB of disk, 5 GB of memory for pandas, and some minutes.
+Both run alternately in separate processes on the same files, and the start of the interpreter
+counts. The largest size needs 3.1 GB of disk, 5 GB of memory for pandas, and some minutes.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ TARGETS = {1_000: 1.0, 16_000: 4.0, 160_000: 10.0}
 
 @dataclass(frozen=True)
 class Measure:
-    """What one process took."""
+    """The time and the peak memory of one process."""
 
     seconds: float
     megabytes: float
 
 
 def measure(command: list[str]) -> Measure:
-    """Run a command to its end; time it, and ask the system for its largest resident size."""
+    """Run a command, and return its time and its peak memory."""
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -46,12 +46,12 @@ def measure(command: list[str]) -> Measure:
 
 
 def best(measures: list[Measure]) -> Measure:
-    """Take the fastest round: the others were disturbed."""
+    """Return the fastest round, which other processes disturbed the least."""
     return min(measures, key=lambda one: one.seconds)
 
 
 def compare(size: int, folder: Path, rounds: int) -> None:
-    """Measure one size and print its line."""
+    """Measure one size and print a line."""
     stem = folder / f"run{size}"
     rollouts = folder / f"run{size}.jsonl"
     if not rollouts.exists():
@@ -62,7 +62,7 @@ def compare(size: int, folder: Path, rounds: int) -> None:
         str(Path(sys.executable).with_name("spotter")),
         *("profile", str(rollouts), "--warehouse", str(warehouse)),
     ]
-    measure(spotter)  # the first call compiles the models; the files get into the page cache
+    measure(spotter)  # the first call compiles the models, and brings the files into the page cache
     theirs: list[Measure] = []
     ours: list[Measure] = []
     for _ in range(rounds):

@@ -1,9 +1,9 @@
-"""Measure what the statistics marts add to a profile, as a share of the time without them.
+"""Measure how much time the statistics marts add to a profile, as a share of the time without them.
 
     python bench/statistics_speed.py [--sizes 16000 160000] [--rounds 3] [--slice-by category]
 
-Each round is a process of its own. "Without" is the same plan without the statistics models, and
-without the look into every response that they need.
+Each round runs in a separate process. "Without" is the same plan without the statistics models,
+and without the fields of the responses that only these models need.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ONLY_USAGE = (
 
 
 def without_statistics(plan: Plan) -> Plan:
-    """Leave out the statistics models, their checks, and what staging reads for them."""
+    """Remove the statistics models, their checks, and the fields that staging reads for them."""
     models = tuple(
         dataclasses.replace(model, sql=LOOK.sub(ONLY_USAGE, model.sql))
         for model in plan.models
@@ -60,43 +60,45 @@ def without_statistics(plan: Plan) -> Plan:
 
 
 def profile_once(rollouts: Path, *, has_statistics: bool, slice_by: tuple[str, ...]) -> float:
-    """Profile into a new warehouse and return the seconds."""
+    """Profile into a new warehouse, and return the seconds."""
     plan = load_plan()
     if has_statistics:
-        return _timed(rollouts, plan, Statistics(slice_by=slice_by))
+        return _profile_seconds(rollouts, plan, Statistics(slice_by=slice_by))
     nothing = Headlines(**{name: [] for name in QUERIES})
     with mock.patch.object(profiling, "read_headlines", return_value=nothing):
-        return _timed(rollouts, without_statistics(plan), Statistics())
+        return _profile_seconds(rollouts, without_statistics(plan), Statistics())
 
 
-def _timed(rollouts: Path, plan: Plan, statistics: Statistics) -> float:
+def _profile_seconds(rollouts: Path, plan: Plan, statistics: Statistics) -> float:
     with (
         mock.patch.object(profiling, "load_plan", return_value=plan),
         tempfile.TemporaryDirectory(dir=rollouts.parent) as folder,
     ):
         runs = artifacts.plan_runs([rollouts], output_dir=Path(folder))
-        settings = profiling.Settings(Path(folder, "warehouse.duckdb"), statistics=statistics)
+        settings = profiling.ProfileSettings(
+            Path(folder, "warehouse.duckdb"), statistics=statistics
+        )
         started = time.perf_counter()
         profiling.profile(runs, settings, listener=lambda *_: None)
         return time.perf_counter() - started
 
 
-def seconds(rollouts: Path, kind: str, slice_by: list[str]) -> float:
-    """Run one round in a process of its own."""
+def round_seconds(rollouts: Path, kind: str, slice_by: list[str]) -> float:
+    """Run one round in a separate process, and return its seconds."""
     sliced = [word for field in slice_by for word in ("--slice-by", field)]
     command = [sys.executable, __file__, "--one", kind, str(rollouts), *sliced]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 def compare(size: int, folder: Path, rounds: int, slice_by: list[str]) -> None:
-    """Measure one size, both kinds taking turns, and print its line."""
+    """Measure one size alternately with and without statistics, and print a line."""
     stem = folder / f"run{size}"
     if not stem.with_suffix(".jsonl").exists():
         generate(-(-size // REPEATS), REPEATS, stem)
     took: dict[str, list[float]] = {"without": [], "with": []}
     for _ in range(rounds):
         for kind, values in took.items():
-            values.append(seconds(stem.with_suffix(".jsonl"), kind, slice_by))
+            values.append(round_seconds(stem.with_suffix(".jsonl"), kind, slice_by))
     plain, full = min(took["without"]), min(took["with"])
     print(
         f"{size:>9,} rollouts: {plain:.2f} s without, {full:.2f} s with statistics:"
@@ -105,7 +107,7 @@ def compare(size: int, folder: Path, rounds: int, slice_by: list[str]) -> None:
 
 
 def main() -> None:
-    """Measure every size, or do one round."""
+    """Measure every size, or run the one round that --one names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 16_000, 160_000])
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,8 +1,8 @@
-"""Measure the viewer on a rollouts file of a gigabyte: the index, the pages, and memory.
+"""Measure the viewer with a rollouts file of a gigabyte: the index, the pages, and memory.
 
 python bench/view_speed.py [--tasks 3400] [--repeats 16]
 
-The ratio is what a look into a rollout costs without an index: a scan of the file for its line.
+The ratio compares opening a rollout with a scan of the file for its line, without an index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GOALS = {"first page": 1.0, "rollout": 0.2, "memory": 500}
 
 @contextlib.contextmanager
 def viewer(warehouse: Path) -> Iterator[tuple[int, httpx.Client]]:
-    """Serve a warehouse in a process of its own, and give its id and a client."""
+    """Start a viewer in a separate process, and yield its process id and a client."""
     command = [sys.executable, "-m", "collector", "view", str(warehouse), "--json", "--no-browser"]
     with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -43,15 +43,15 @@ def viewer(warehouse: Path) -> Iterator[tuple[int, httpx.Client]]:
             process.terminate()
 
 
-def timed(client: httpx.Client, path: str, **values: object) -> float:
-    """Return the seconds that a page takes; it must be there."""
+def page_seconds(client: httpx.Client, path: str, **values: object) -> float:
+    """Return the seconds that a page takes; raise an error unless its status is 200."""
     started = time.perf_counter()
     answer = client.get(path, params={name: str(value) for name, value in values.items()})
     answer.raise_for_status()
     return time.perf_counter() - started
 
 
-def indexed(client: httpx.Client, run: str) -> float:
+def index_seconds(client: httpx.Client, run: str) -> float:
     """Return the seconds until the first rollout can be read."""
     started = time.perf_counter()
     where = {"run": run, "task": "0", "rollout": "0"}
@@ -60,8 +60,8 @@ def indexed(client: httpx.Client, run: str) -> float:
     return time.perf_counter() - started
 
 
-def scanned(path: Path, task: int, rollout: int) -> float:
-    """Return the seconds that a look for a rollout takes without an index."""
+def scan_seconds(path: Path, task: int, rollout: int) -> float:
+    """Return the seconds that a search for a rollout takes without an index."""
     started = time.perf_counter()
     with path.open("rb") as file:
         for line in file:
@@ -72,13 +72,13 @@ def scanned(path: Path, task: int, rollout: int) -> float:
 
 
 def peak_mb(pid: int) -> int:
-    """Return the most memory that a process has had."""
+    """Return the peak memory of a process in MB."""
     lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def measure(folder: Path, tasks: int, repeats: int) -> None:
-    """Write a run, profile it, look at it, and print what it took."""
+    """Write a run, profile it, open its pages, and print time and memory."""
     stem, warehouse = folder / "run", folder / "warehouse.duckdb"
     generate(tasks, repeats, stem)
     rollouts = folder / "run.jsonl"
@@ -87,9 +87,9 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
     rng = random.Random(1)
     keys = [(rng.randrange(tasks), rng.randrange(repeats)) for _ in range(LOOKS)]
     with viewer(warehouse) as (pid, client):
-        index = indexed(client, "run")
+        index = index_seconds(client, "run")
         pages = {
-            path: timed(client, path, **values)
+            path: page_seconds(client, path, **values)
             for path, values in (
                 ("/", {}),
                 ("/run", {"run": "run"}),
@@ -97,9 +97,9 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
                 ("/task", {"run": "run", "task": 1}),
             )
         }
-        looks = [timed(client, "/rollout", run="run", task=t, rollout=r) for t, r in keys]
+        looks = [page_seconds(client, "/rollout", run="run", task=t, rollout=r) for t, r in keys]
         memory = peak_mb(pid)
-    scan = statistics.mean(scanned(rollouts, *key) for key in keys[:5])
+    scan = statistics.mean(scan_seconds(rollouts, *key) for key in keys[:5])
     typical = statistics.median(looks)
     print(f"rollouts file {rollouts.stat().st_size / 1e9:.2f} GB, {tasks * repeats:,} rollouts")
     print(f"index, once          {index:7.2f} s")

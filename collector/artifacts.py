@@ -1,4 +1,4 @@
-"""The files of a run: what they are called, and which of them make a run."""
+"""Name the files of a run, and find the runs in files and folders."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ REPEATS_SUFFIX = "_repeat_level_metrics.json"
 AGGREGATE_SUFFIX = "_aggregate_metrics.json"
 RECORD_SUFFIX = "_run.json"
 TASKS_SUFFIX = "_tasks.jsonl"
-# where MLflow keeps copies of what was uploaded, whatever the folder around it is called
+# the folders in which MLflow keeps copies of uploaded files, at any depth
 COPY = re.compile(r"(?:^|/)[0-9a-f]{32}/artifacts/")
 VERDICTS = "rollout_verdicts.jsonl"
-# what NeMo Gym and Spotter leave beside rollouts; a run's own file never ends like this
+# the endings of files that NeMo Gym and Spotter write beside rollouts, which are never runs
 NO_ROLLOUTS = (
     INPUTS_SUFFIX,
     FAILURES_SUFFIX,
@@ -34,7 +34,7 @@ NO_ROLLOUTS = (
 
 @dataclass(frozen=True)
 class Run:
-    """One rollouts file with its materialized inputs, and where its profile goes."""
+    """One rollouts file with its materialized inputs, and the folder for its output files."""
 
     run_id: str
     rollouts: Path
@@ -43,31 +43,31 @@ class Run:
 
     @property
     def failures(self) -> Path:
-        """Return the file of failed attempts, which need not exist."""
+        """Return the path of the failed attempts; the file need not exist."""
         return beside(self.rollouts, FAILURES_SUFFIX)
 
     @property
     def profiling(self) -> Path:
-        """Return the file that gets one line a task."""
+        """Return the path of the output file with one line per task."""
         return self.output_dir / (self._stem + PROFILING_SUFFIX)
 
     @property
     def agents(self) -> Path:
-        """Return the file that gets one object an agent."""
+        """Return the path of the output file with one object per agent."""
         return self.output_dir / (self._stem + AGENTS_SUFFIX)
 
     @property
     def repeats(self) -> Path:
-        """Return the file that gets one object an agent and repeat."""
+        """Return the path of the output file with one object per agent and repeat."""
         return self.output_dir / (self._stem + REPEATS_SUFFIX)
 
     @property
     def outputs(self) -> tuple[Path, Path, Path]:
-        """Return the files that a profile writes."""
+        """Return the paths of the three files that a profile writes."""
         return self.profiling, self.agents, self.repeats
 
     def verdicts(self) -> Path | None:
-        """Return the verdicts of NeMo Gym's health check, if they can only be of this run."""
+        """Return the file of NeMo Gym's health check, if the folder has no other run."""
         path = self.rollouts.with_name(VERDICTS)
         siblings = list(path.parent.glob(f"*{INPUTS_SUFFIX}"))
         return path if len(siblings) == 1 and path.is_file() else None
@@ -78,36 +78,36 @@ class Run:
 
 
 def stem(rollouts: Path) -> str:
-    """Return the file's name without `.jsonl`, which the names of its companions begin with."""
+    """Return the file's name without `.jsonl`; the names of the run's other files begin with it."""
     return rollouts.name.removesuffix(".jsonl")
 
 
 def beside(rollouts: Path, suffix: str) -> Path:
-    """Return a companion of a rollouts file."""
+    """Return the path of another file of the run, which has this suffix."""
     return rollouts.with_name(stem(rollouts) + suffix)
 
 
 def default_inputs(rollouts: Path) -> Path:
-    """Return where the materialized inputs of a rollouts file lie."""
+    """Return the usual path of the materialized inputs of a rollouts file."""
     return beside(rollouts, INPUTS_SUFFIX)
 
 
 def default_run_id(rollouts: Path) -> str:
-    """Name a run after its file, and tell files of one name apart by their full path."""
+    """Return the file's stem with a hash of its full path, which tells equal names apart."""
     return f"{stem(rollouts)}-{hashlib.md5(os.fsencode(rollouts)).hexdigest()[:8]}"
 
 
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:
-    """Return the rollouts files among the paths: files, directories or what a glob matched."""
-    given = list(paths)
+    """Return the rollouts files among files and folders; raise FileError if there are none."""
+    searched = list(paths)
     try:
-        found = dict.fromkeys(rollouts for path in given for rollouts in _rollouts_at(path))
+        found = dict.fromkeys(rollouts for path in searched for rollouts in _rollouts_at(path))
     except OSError as error:
-        raise FileError(f"cannot look into {error.filename}: {error.strerror}") from error
+        raise FileError(f"cannot read the folder {error.filename}: {error.strerror}") from error
     if not found:
-        named = ", ".join(str(path) for path in given)
+        names = ", ".join(str(path) for path in searched)
         raise FileError(
-            f"no rollouts found in {named}\n"
+            f"no rollouts found in {names}\n"
             f"  a rollouts file is <stem>.jsonl with <stem>{INPUTS_SUFFIX} beside it"
         )
     return list(found)
@@ -131,10 +131,12 @@ def plan_runs(
     output_dir: Path | None = None,
     run_id: str | None = None,
 ) -> list[Run]:
-    """Turn rollouts files into runs, each with an identity and output files of its own."""
+    """Turn rollouts files into runs; raise UsageError if two would write the same output file."""
     if len(rollouts) > 1 and (inputs or run_id):
         option = "--inputs" if inputs else "--run-id"
-        raise UsageError(f"{option} is for one run, but {len(rollouts)} rollouts files were given")
+        raise UsageError(
+            f"{option} applies to one run, but {len(rollouts)} rollouts files were given"
+        )
     runs = [
         Run(
             run_id=run_id or default_run_id(path),
@@ -157,7 +159,7 @@ def _refuse_shared_outputs(runs: list[Run]) -> None:
         if other is not run:
             raise UsageError(
                 f"{other.rollouts} and {run.rollouts} would both write {run.profiling}\n"
-                "  profile them one by one, or without --output-dir"
+                "  what to do: profile them one by one, or without --output-dir"
             )
 
 
@@ -165,5 +167,5 @@ def _absolute(path: Path) -> Path:
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        raise FileError(f"{path!a} cannot be used: its name is not UTF-8") from error
+        raise FileError(f"cannot use {path!a}: the path is not valid UTF-8") from error
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links

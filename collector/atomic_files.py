@@ -1,4 +1,4 @@
-"""Write files whole or not at all: drafts first, then a rename."""
+"""Write files completely or not at all: write drafts first, then rename them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from types import TracebackType
+from typing import BinaryIO, Self
 
 from collector.errors import FileError
 
@@ -14,60 +15,66 @@ BUFFER_BYTES = 1 << 20
 
 
 class Drafts:
-    """Files that wait beside their places until everything else has succeeded."""
+    """Files that lie beside their targets until `publish` renames them.
+
+    At the end of a `with` block, drafts that were not published are removed.
+    """
 
     def __init__(self) -> None:
         """Start without files."""
-        self._places: dict[Path, Path] = {}
+        self._targets: dict[Path, Path] = {}
+
+    def __enter__(self) -> Self:
+        """Return the drafts."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove the drafts that were not published."""
+        self.discard()
 
     @contextlib.contextmanager
-    def open(self, place: Path) -> Iterator[BinaryIO]:
-        """Give a draft of one file to write, and force it to the disk."""
-        draft = place.with_name(f".{place.name}.{os.getpid()}.tmp")
-        if place.exists() and not place.is_file():
-            raise FileError(f"cannot write {place}: the path exists and is not a regular file")
+    def open(self, target: Path) -> Iterator[BinaryIO]:
+        """Open a draft of a file for writing, and force it to the disk when the block ends."""
+        draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        if target.exists() and not target.is_file():
+            raise FileError(f"cannot write {target}: the path exists and is not a regular file")
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
             with draft.open("wb", buffering=BUFFER_BYTES) as file:
-                self._places[draft] = place
+                self._targets[draft] = target
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise FileError(f"cannot write {place}: {error.strerror}") from error
+            raise FileError(f"cannot write {target}: {error.strerror}") from error
 
-    def current(self, place: Path) -> Path:
-        """Return the draft of a file, or its place if there is none."""
-        return next((draft for draft, taken in self._places.items() if taken == place), place)
+    def current(self, target: Path) -> Path:
+        """Return the draft of a file, or the file's own path if it has no draft."""
+        return next((draft for draft, other in self._targets.items() if other == target), target)
 
     def publish(self) -> None:
-        """Move every draft to its place."""
-        for draft, place in list(self._places.items()):
+        """Rename every draft to its target."""
+        for draft, target in list(self._targets.items()):
             try:
-                draft.replace(place)
-                sync_folder(place.parent)
+                draft.replace(target)
+                sync_folder(target.parent)
             except OSError as error:
-                raise FileError(f"cannot write {place}: {error.strerror}") from error
-            del self._places[draft]
+                raise FileError(f"cannot write {target}: {error.strerror}") from error
+            del self._targets[draft]
 
     def discard(self) -> None:
-        """Remove what was not published."""
-        for draft in self._places:
+        """Remove the drafts that were not published."""
+        for draft in self._targets:
             draft.unlink(missing_ok=True)
 
 
-@contextlib.contextmanager
-def drafting() -> Iterator[Drafts]:
-    """Give drafts that leave nothing behind when something fails."""
-    drafts = Drafts()
-    try:
-        yield drafts
-    finally:
-        drafts.discard()
-
-
 def sync_folder(folder: Path) -> None:
-    """Force the names in a folder to the disk."""
+    """Force the directory entries of a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -16,12 +16,12 @@ from collector.collection.record import load_record
 from collector.collection.settings import CollectSettings
 from collector.errors import ServerError, UsageError
 from collector.profiling import report
-from collector.profiling.profile import Outcome, Settings, profile
+from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
 from collector.terminal import Progress, printable
 from collector.validation import validate_settings
-from collector.warehouse.queries import Table, run_query
+from collector.warehouse.queries import QueryResult, run_query
 
 CONFIGS = (
     "resources_servers/workplace_assistant/configs/workplace_assistant.yaml",
@@ -127,7 +127,7 @@ def _collected(demo: Demo) -> Collected:
 
 def _profiled(demo: Demo) -> Outcome:
     runs = artifacts.plan_runs(artifacts.find_rollouts([demo.rollouts]), run_id="demo")
-    settings = Settings(
+    settings = ProfileSettings(
         demo.warehouse.absolute(),
         is_partial_allowed=demo.has_faults,
         statistics=Statistics(slice_by=("category",)),
@@ -156,13 +156,13 @@ def _findings(demo: Demo) -> Iterator[str]:
     yield from _tasks(_query(warehouse, UNCERTAIN))
 
 
-def _bars(table: Table) -> Iterator[str]:
+def _bars(table: QueryResult) -> Iterator[str]:
     most = max((count for _, count in table.rows), default=0)
     for rate, count in table.rows:
         yield f"  {100 * rate:3.0f}%  {'█' * max(1, round(BAR * count / most))} {count}"
 
 
-def _tasks(table: Table) -> Iterator[str]:
+def _tasks(table: QueryResult) -> Iterator[str]:
     for index, category, reward, tokens, request in table.rows:
         text = printable(str(request))
         shown = text if len(text) <= 70 else text[:69] + "…"
@@ -186,7 +186,7 @@ def _next_steps(folder: Path) -> Iterator[str]:
     yield f"  spotter profile {rollouts} my.jsonl"
 
 
-def _query(warehouse: Path, query: str) -> Table:
+def _query(warehouse: Path, query: str) -> QueryResult:
     return run_query(warehouse, query, on_wait=lambda _: None)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.terminal import counted_noun, printable
-from collector.warehouse.queries import Table, run_query
+from collector.warehouse.queries import QueryResult, run_query
 
 MODEL = "policy_model.responses_api_models.simulated_model"
 AGENT = "workplace_assistant_simple_agent.responses_api_agents.simple_agent"
@@ -61,5 +61,5 @@ def findings(warehouse: Path) -> Iterator[str]:
     )
 
 
-def _query(warehouse: Path, query: str) -> Table:
+def _query(warehouse: Path, query: str) -> QueryResult:
     return run_query(warehouse, query, on_wait=lambda _: None)

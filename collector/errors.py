@@ -1,17 +1,17 @@
-"""What can go wrong, each with the exit code it ends the command with.
+"""The errors that end a command, each with its exit code.
 
 SpotterError
 ├── InvariantError   1  the data broke an invariant
 ├── UsageError       2  wrong usage or settings
 ├── ServerError      3  a server could not be reached or answered wrongly
 └── FileError        4  a file could not be read or written
-    ├── LinesError   4  lines of a file cannot be used
+    ├── LinesError   4  lines of a file are not valid rows
     └── BusyError    4  another process is using the warehouse
 """
 
 
 class SpotterError(Exception):
-    """A failure that a person can act on: the message says what, where, how many and what next."""
+    """A failure that a person can act on: the message says what, where, how many and what to do."""
 
     exit_code = 1
 
@@ -23,7 +23,7 @@ class InvariantError(SpotterError):
 
 
 class UsageError(SpotterError):
-    """The command was called wrongly."""
+    """The command was called with wrong options or settings."""
 
     exit_code = 2
 
@@ -45,10 +45,10 @@ class BusyError(FileError):
 
 
 class LinesError(FileError):
-    """Lines of a file cannot be used: how many, and the numbers of the first few."""
+    """Lines of a file are not valid rows: their count, and the numbers of the first few."""
 
     def __init__(self, message: str, *, count: int, numbers: list[int]) -> None:
-        """Keep for scripts what the message says in words."""
+        """Take the count and the line numbers as data too, for scripts."""
         super().__init__(message)
         self.count = count
         self.numbers = numbers

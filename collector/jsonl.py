@@ -1,4 +1,4 @@
-"""Lines of JSON: reading one that a server or another program wrote, finding an unfinished one."""
+"""Parse and write single lines of JSON, and find an unfinished last line."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import orjson
 
 Row = dict[str, Any]
 TAIL_BYTES = 1 << 20
-# every digit to 0 and the rest to blanks: twenty times as fast as a regular expression
+# maps each digit to 0 and all else to blanks: twenty times as fast as a regular expression
 DIGITS = bytes(ord("0") if chr(code).isdigit() and code < 128 else ord(" ") for code in range(256))
 LONG_NUMBER = b"0" * 19
 
 
 def parse_object(text: bytes) -> Row:
-    """Return the object; raise ValueError with the reason if the text is not an object."""
+    """Parse a JSON object; raise ValueError with the reason if the text is not one."""
     try:
-        # orjson makes a float of an integer beyond 64 bits, and would lose digits
+        # orjson turns an integer beyond 64 bits into a float, which loses digits
         value = _parse_slowly(text) if _has_long_number(text) else orjson.loads(text)
     except orjson.JSONDecodeError as error:
         value = _parse_slowly(text, error)
@@ -29,7 +29,7 @@ def parse_object(text: bytes) -> Row:
 
 
 def read_object(text: bytes) -> Row:
-    """Do the same for what is only looked at: numbers may be NaN or infinite, as Python writes."""
+    """Parse a JSON object that may contain NaN and Infinity, as Python writes them."""
     try:
         return parse_object(text)
     except ValueError:
@@ -45,15 +45,15 @@ def read_object(text: bytes) -> Row:
 
 
 def dump(value: object) -> bytes:
-    """Return data as one line without its end; raise ValueError if it cannot be JSON."""
+    """Return data as one line of JSON without a newline; raise ValueError if it cannot be JSON."""
     try:
         return orjson.dumps(value)
-    except orjson.JSONEncodeError:  # half of a surrogate pair, or a number beyond 64 bits
+    except orjson.JSONEncodeError:  # half of a surrogate pair, or an integer beyond 64 bits
         return _dump_slowly(value)
 
 
 def last_line(path: Path) -> bytes:
-    """Return what stands behind the last newline of a file: nothing, if the file is whole."""
+    """Return the bytes after the last newline of a file: none if the file is complete."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         tail = b""
@@ -69,10 +69,10 @@ def _has_long_number(text: bytes) -> bool:
 
 
 def _parse_slowly(text: bytes, reason: orjson.JSONDecodeError | None = None) -> Any:
-    """Read what orjson refuses and models do write: half of a surrogate pair, long numbers."""
+    """Parse what orjson cannot, but models do write: half of a surrogate pair, long integers."""
     try:
-        # bytes would be taken for UTF-16 as well, and a line is UTF-8
-        return json.loads(text.decode("utf-8"), parse_constant=_refuse)
+        # json.loads would also accept UTF-16 bytes, but a line is UTF-8
+        return json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         why = f"{reason.msg} (character {reason.pos + 1})" if reason else type(error).__name__
         raise ValueError(f"not JSON: {why}") from None
@@ -87,8 +87,8 @@ def _dump_slowly(value: object) -> bytes:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except TypeError as error:
-        raise ValueError(f"no JSON: {error}") from error
+        raise ValueError(f"not JSON: {error}") from error
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(constant)

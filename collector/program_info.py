@@ -1,4 +1,4 @@
-"""What this is: versions, and the commands under both of their names."""
+"""Show the versions of the packages, and list the commands with their NeMo Gym names."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ MORE = {
 
 def show_versions(*, as_json: bool) -> None:
     """Print the versions of Spotter, Python and the main packages."""
-    found = {
+    versions = {
         "spotter": version("spotter"),
         "python": platform.python_version(),
         **{package: version(package) for package in PACKAGES},
     }
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(versions, indent=2))
     else:
-        typer.echo("\n".join(f"{name} {number}" for name, number in found.items()))
+        typer.echo("\n".join(f"{name} {number}" for name, number in versions.items()))
 
 
 def commands_text(app: typer.Typer) -> str:
-    """Return every command with one line on what it does."""
+    """Return one line per command: its name, its NeMo Gym name and what it does."""
     group = typer.main.get_command(app)
     commands = getattr(group, "commands", {})
-    told = {name: command.get_short_help_str(100) for name, command in commands.items()} | MORE
+    summaries = {name: command.get_short_help_str(100) for name, command in commands.items()} | MORE
     installed = {point.name for point in entry_points(group="console_scripts")}
     rows = [
         (f"spotter {name}", ALIASES.get(name, ""), text)
-        for name, text in told.items()
+        for name, text in summaries.items()
         if ALIASES.get(name, "") in installed | {""}
     ]
     width = max(len(name) for name, _, _ in rows)
-    other = max(len(alias) for _, alias, _ in rows)
-    return "\n".join(f"{name:{width}}  {alias:{other}}  {text}" for name, alias, text in rows)
+    alias_width = max(len(alias) for _, alias, _ in rows)
+    return "\n".join(f"{name:{width}}  {alias:{alias_width}}  {text}" for name, alias, text in rows)

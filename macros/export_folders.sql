@@ -1,4 +1,4 @@
-{# The folders that an exported mart lies in, the outermost first. #}
+{# The folders around an exported mart, from the outside in. #}
 {% macro export_folders(relation) %}
     {%- set root = adapter.external_root() -%}
     {{- return([root, root ~ '/dbt', root ~ '/dbt/' ~ relation.identifier]) -}}

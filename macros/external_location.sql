@@ -1,4 +1,4 @@
-{# Where dbt-duckdb writes an exported mart: a folder a mart, apart from what `spotter export` writes. #}
+{# Where dbt-duckdb writes an exported mart: one folder per mart, separate from the files of `spotter export`. #}
 {% macro external_location(relation, config) %}
     {{- export_folders(relation) | last }}/part-0.parquet
 {%- endmacro %}

@@ -1,4 +1,4 @@
-"""Runs with hard values, and their exports."""
+"""Export runs that have hard values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LARGE = 2**60 + 1
 
 @dataclass(frozen=True)
 class Exports:
-    """What the command wrote, and said."""
+    """The files and the messages of an export command."""
 
     folder: Path
     counts: dict[str, int]
@@ -70,7 +70,7 @@ def export(run: Profiled, *options: str, output: Path | None = None) -> Exports:
 def export_after(
     run: Profiled, release: Callable[[], object], *, says: str, output: Path
 ) -> Exports:
-    """Export while something is in the way, which goes when the command says that it waits."""
+    """Start an export that must wait, and call `release` once the command says so."""
     program = Path(sys.executable).with_name("spotter")
     words = ["export", "--json", "-w", str(run.warehouse), "-o", str(output)]
     with subprocess.Popen(
@@ -86,7 +86,7 @@ def export_after(
 
 
 def make_runs(folder: Path) -> Profiled:
-    """Two runs in one warehouse: one with hard values, one with two agents and a slice."""
+    """Profile two runs together: one with hard values, one with two agents and a slice."""
     first = _write_texts(folder)
     second = _write_agents(folder)
     options = ("--slice-by", "kind", "--allow-partial")

@@ -21,7 +21,7 @@ INDICES = ("_ng_task_index", "_ng_rollout_index")
 
 @dataclass(frozen=True)
 class Attempt:
-    """One row of the inputs, and its rollout if there is one."""
+    """One row of the inputs, with its rollout if there is one."""
 
     asked: Row
     found: Row | None
@@ -40,7 +40,7 @@ class Attempt:
 
     @property
     def server(self) -> str:
-        """The environment server that ran the row, or its agent where none is stamped."""
+        """Return the environment server that ran the row, or the agent if it names none."""
         stamp = self.asked.get("_ng_environment_server")
         return str(self.agent if stamp is None else stamp)
 
@@ -148,7 +148,7 @@ def completion(attempts: Sequence[Attempt]) -> Row:
 
 
 def task_profiles(unmasked: Sequence[Attempt], labels: Mapping[str, str]) -> list[Row]:
-    """One row per task, or per task and label where any task has several."""
+    """Return one row per task, or per task and label if any task has several labels."""
     by_task = group(unmasked, lambda one: one.task)
     by_both = group(unmasked, lambda one: (one.task, labels[one.server]))
     named: list[tuple[Row, list[Attempt]]]
@@ -206,7 +206,7 @@ def is_infinite(value: object) -> bool:
 
 
 def repeat_level_metrics(by_label: Mapping[str, Sequence[Attempt]]) -> list[Row]:
-    """One entry per label and rollout index, for labels that have at least two."""
+    """Return one entry per label and rollout index, for labels with at least two indices."""
     entries = []
     for label, own in by_label.items():
         repeats = group(own, lambda one: one.index)
@@ -239,9 +239,9 @@ def agent_metrics(
 
 
 def coverage(attempts: Iterable[Attempt]) -> dict[str, Row]:
-    """How much of what an agent ran was measured, for agents with masked rollouts.
+    """Return the share of measured rollouts of each agent that has masked rollouts.
 
-    It goes by the agent's own name, whatever its servers are called.
+    The agent counts under its own name, even if its servers have other labels.
     """
     collected = [one for one in attempts if one.found is not None and one.agent is not None]
     covered = {}

@@ -1,4 +1,4 @@
-"""Call the commands: in this process where that is enough, in a process of their own otherwise."""
+"""Run commands in this process, or in a separate one if a test needs it."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from collector import cli
 from collector.commands.common import PRINTED
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# the warnings that nobody sees unless Python is asked for them; pytest makes errors of the others
+# Python does not show these warnings by default; pytest turns all others into errors
 IGNORED = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
 def run_command(
     command: str, *arguments: str | Path, cwd: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Call a command in this process, which saves the second that it takes to start one.
+    """Run a command in this process, which saves the second that a new process takes to start.
 
-    What it prints, its exit code and its current folder are as in a process of its own. Signals,
-    locks between processes and the end of the process itself are for `run_process`.
+    Its output, exit code and current folder are as in a separate process. Tests of signals, of
+    locks between processes and of the end of a process need `run_process`.
     """
     words = [command, *map(str, arguments)]
     entry: Callable[[], None] = getattr(cli, "main" if command == "spotter" else command)
@@ -45,7 +45,7 @@ def run_command(
 def run_process(
     command: str, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Call a command in a process of its own, as a user would."""
+    """Run a command in a separate process, as a user would."""
     program = Path(sys.executable).with_name(command)
     return subprocess.run(
         [str(program), *map(str, arguments)],
@@ -59,7 +59,7 @@ def run_process(
 
 
 def _exit_code(entry: Callable[[], None]) -> int:
-    """Call a program; return what the interpreter would end with."""
+    """Run a program; return the exit code of the interpreter."""
     try:
         entry()
     except SystemExit as end:
@@ -67,7 +67,7 @@ def _exit_code(entry: Callable[[], None]) -> int:
             return end.code or 0
         sys.stderr.write(f"{end.code}\n")
         return 1
-    except Exception:  # noqa: BLE001 - whatever it is, the interpreter would show it
+    except Exception:  # noqa: BLE001 - the interpreter would show any exception
         traceback.print_exc()
         return 1
     return 0
@@ -75,11 +75,11 @@ def _exit_code(entry: Callable[[], None]) -> int:
 
 @contextlib.contextmanager
 def _kept_state() -> Iterator[None]:
-    """Put back what a program may change of its process, for it ends with the process."""
+    """Restore the state of the process that a program may change, as its end would."""
     words, environment = sys.argv, dict(os.environ)
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     log = logging.getLogger()
-    loggers, log.handlers = log.handlers, []  # pytest's, which keep the log from stderr
+    loggers, log.handlers = log.handlers, []  # without pytest's handlers, the log goes to stderr
     try:
         with warnings.catch_warnings():
             for kind in IGNORED:
@@ -95,7 +95,7 @@ def _kept_state() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _redirected(file: IO[bytes], number: int) -> Iterator[None]:
-    """Have what is written to a standard stream, also by children, in a file."""
+    """Redirect a standard stream to a file, also for child processes."""
     name = {1: "stdout", 2: "stderr"}[number]
     before, kept = getattr(sys, name), os.dup(number)
     before.flush()
@@ -110,13 +110,13 @@ def _redirected(file: IO[bytes], number: int) -> Iterator[None]:
         yield
     finally:
         setattr(sys, name, before)
-        stream.close()  # writes what is left, as the end of a process does
+        stream.close()  # flushes, as the end of a process does
         os.dup2(kept, number)
         os.close(kept)
 
 
 def _text(file: IO[bytes]) -> str:
-    """What was written, with the line ends that `subprocess` makes of them."""
+    """Return the written text, with line ends translated as `subprocess` does."""
     file.seek(0)
     with io.TextIOWrapper(io.BytesIO(file.read()), encoding="utf-8") as text:
         return text.read()

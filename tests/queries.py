@@ -1,4 +1,4 @@
-"""A warehouse to query on the SQL page, and what the page says."""
+"""Provide a warehouse for the SQL page, and read the messages of the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECRET = "hunter2"  # noqa: S105
 
 
 def make_queried(folder: Path) -> Profiled:
-    """A small run, beside a file that nobody may read."""
+    """Profile a small run beside a file that queries must not read."""
     rows = [key(t, 0, reward=t / 4, note="<b>x</b>") for t in range(3)]
     made = profiled(write_run(folder, rows, inputs=[key(t, 0, q="q") for t in range(3)]))
     (folder / "secret.csv").write_text(f"a,b\n{SECRET},2\n", encoding="utf-8")
@@ -27,7 +27,7 @@ def ask(viewer: Watched, query: str, **given: dict[str, str]) -> httpx.Response:
 
 
 def message(answer: httpx.Response) -> str:
-    """What the page says is wrong."""
+    """Return the error message of the page."""
     found = re.search(r'<pre class="message"[^>]*>(.*?)</pre>', answer.text, re.DOTALL)
     assert found, answer.text
     return html.unescape(re.sub(r"<[^>]+>", "", found[1]))

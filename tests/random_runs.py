@@ -1,4 +1,4 @@
-"""Random runs with agents of every kind, and the options to profile them with."""
+"""Generate random runs with agents of every kind, and the options to profile them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Kind:
-    """How the rollouts of an agent come about."""
+    """How to generate the rollouts of an agent."""
 
     reward: Callable[[random.Random], Any]
     tasks: int = 6
@@ -45,7 +45,7 @@ def one_of(*values: Any) -> Callable[[random.Random], Any]:
 
 
 def alternating() -> Callable[[random.Random], float]:
-    """Rewards that give every task with an even number of rollouts the same mean."""
+    """Return rewards 0 and 1 in turn: tasks with an even number of rollouts have the same mean."""
     state = iter(range(10**6))
     return lambda _: float(next(state) % 2)
 
@@ -97,7 +97,7 @@ KINDS = {
         lambda rng: rng.gauss(0, 2), tasks=8, mask=one_of(0, 1), missing_ratio=0.3
     ),
 }
-# other agents on the same tasks, and the first index of their rollouts
+# further agents on the tasks of an agent, with the first index of their rollouts
 SHARED = {
     "uneven": (("another_on_the_same_tasks", 10),),
     "masked_grades": (("masked_on_the_same_tasks", 10), ("third_on_the_same_tasks", 20)),
@@ -107,7 +107,7 @@ SHARED = {
 
 @dataclass(frozen=True)
 class Setting:
-    """Options of the command, and what they mean."""
+    """The options of the command, and their values for the reference."""
 
     options: tuple[str, ...] = ()
     threshold: float = 1.0
@@ -135,7 +135,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Written:
-    """A random run: its lines, and what Python reads in them."""
+    """A random run: its lines as text and as parsed rows."""
 
     setting: Setting
     run: Profiled
@@ -155,7 +155,7 @@ class Written:
         return any(self.setting.answer_field in row for row in own)
 
     def slices(self) -> dict[Key, reference.Tasks]:
-        """The tasks of every agent and slice."""
+        """Return the tasks of every agent and slice."""
         asked = {row["_ng_task_index"]: row for row in self.inputs}
         groups: dict[Key, reference.Tasks] = defaultdict(list)
         for agent, tasks in reference.by_agent(reference.scored(self.rollouts)).items():
@@ -180,7 +180,7 @@ def without_absent(**fields: Any) -> Row:
 
 
 def write_random_run(folder: Path, seed: int, setting: Setting) -> Written:
-    """Put an agent of every kind into one run, each with tasks of its own."""
+    """Generate a run with an agent of every kind, each with its own tasks."""
     rng = random.Random(seed)
     rows: list[Row] = []
     inputs: list[Row] = []
@@ -213,14 +213,14 @@ def random_rollout(rng: random.Random, asked: Row, kind: Kind, found: Row) -> Ro
     is_measured = reference.is_measured(fields)
     if not is_measured:
         fields |= masked_fields(rng)
-    # a rollout that is masked or has no reward does not say in which slice its task is
+    # a rollout that is masked or has no reward must not decide the slice of its task
     decoy = found if is_scored and is_measured else dict.fromkeys(found, "decoy")
     names = ("agent_ref", "_ng_task_index", "_ng_rollout_index")
     return {**{name: asked[name] for name in names}, **fields, **decoy}
 
 
 def masked_fields(rng: random.Random) -> Row:
-    """Values that would be seen in every figure that took them in."""
+    """Return values so extreme that any figure which wrongly used them would differ."""
     return {
         "reward": rng.choice([99.0, -99.0, 1.0, None]),
         "extracted_answer": "masked",
@@ -232,7 +232,7 @@ def masked_fields(rng: random.Random) -> Row:
 
 
 def slice_fields(rng: random.Random) -> tuple[Row, Row]:
-    """Fields to slice by, of the input and of the rollouts of a task."""
+    """Return the fields to slice by, for the input and for the rollouts of a task."""
     asked: Row = {}
     found: Row = {}
     for field, values in (("category", ["x", "y", "the z"]), ("level", [1, 2.5, True, "1"])):

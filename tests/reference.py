@@ -1,6 +1,7 @@
-"""A second opinion on every statistic, from its definition in docs/statistics.md.
+"""A second implementation of every statistic, from its definition in docs/statistics.md.
 
-Slow and plain on purpose: subsets are listed, not counted, and scipy knows the distributions.
+Slow and simple on purpose: it lists subsets instead of counting them, and takes distributions from
+scipy.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ RERUN = ("rerun_std_error", "rerun_ratio", "between_task_std", "std_error_double
 
 @dataclass(frozen=True)
 class Rollout:
-    """What a statistic may know of a completed rollout; NaN stands for no number."""
+    """The fields of a completed rollout that statistics use; NaN means that a number is absent."""
 
     agent: str
     task: int
@@ -59,7 +60,7 @@ def read(row: Row, answer_field: str = "extracted_answer") -> Rollout:
 
 
 def is_measured(row: Row) -> bool:
-    """Tell whether a rollout counts: the environment did not mask it."""
+    """Tell whether a rollout counts in statistics: the environment did not mask it."""
     return not row.get("mask_sample")
 
 
@@ -93,12 +94,12 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def over_subsets(values: Sequence[float], k: int, pick: Callable[..., float]) -> float:
-    """Average what is picked over all choices of k values."""
+    """Average a function over all subsets of k values."""
     return fmean([pick(subset) for subset in combinations(values, k)])
 
 
 def elect(ballots: Sequence[tuple[Any, float]]) -> float:
-    """Average the mean rewards of the most frequent candidates; 0 without a ballot."""
+    """Average the mean rewards of the most frequent answers; return 0 without any answer."""
     votes = Counter(candidate for candidate, _ in ballots)
     winners = [name for name, count in votes.items() if count == max(votes.values())]
     by_winner = [exact_mean([x for name, x in ballots if name == winner]) for winner in winners]
@@ -110,7 +111,7 @@ def vote(task: Task, k: int) -> float:
 
 
 def interval(values: Sequence[float], *, is_share: bool) -> Figures:
-    """The error bars of a mean over tasks."""
+    """Return the error bars of a mean over tasks."""
     names, count = ("std_error", "low", "high", "interval_method"), len(values)
     if count < 2:
         return dict.fromkeys(names)
@@ -131,7 +132,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def pass_at_k(tasks: Tasks, k: int, threshold: float, *, has_answers: bool) -> Figures:
-    """One row of the mart, without its key."""
+    """Return one row of the mart, without its key."""
     full = [task for task in tasks if len(task) >= k]
     flags = [passes(task, threshold) for task in full]
     columns: Figures = {"task_count": len(full), "all_task_count": len(tasks)}
@@ -156,7 +157,7 @@ def pass_at_k(tasks: Tasks, k: int, threshold: float, *, has_answers: bool) -> F
 
 
 def gym(tasks: list[list[float]], answers: list[list[str | None]], k: int) -> Figures:
-    """NeMo Gym's figures of one score."""
+    """Return NeMo Gym's figures of one score."""
     full = [task for task in tasks if len(task) >= k]
     best = [
         over_subsets(task, k, max) if set(task) <= {0.0, 1.0} else max(task[:k]) for task in full
@@ -178,7 +179,7 @@ def gym(tasks: list[list[float]], answers: list[list[str | None]], k: int) -> Fi
 
 
 def agent_scores(tasks: Tasks, threshold: float, *, has_answers: bool) -> dict[str, Figures]:
-    """The rows of one agent and slice, by score."""
+    """Return the rows of one agent and slice, by score."""
     most = max(map(len, tasks))
     full = [task for task in tasks if len(task) == most]
     flags = [passes(task, threshold) for task in full]
@@ -199,7 +200,7 @@ def agent_scores(tasks: Tasks, threshold: float, *, has_answers: bool) -> dict[s
 
 
 def score(values: Sequence[float], *, is_share: bool) -> Figures:
-    """The columns that every score has."""
+    """Return the columns that every score has."""
     bars = interval(values, is_share=is_share)
     error = bars["std_error"]
     return {
@@ -212,15 +213,15 @@ def score(values: Sequence[float], *, is_share: bool) -> Figures:
 
 
 def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
-    """The columns of a score whose repeats can be told apart."""
-    # the exact mean: equal rewards must give equal values, however often they are added
+    """Return the columns of a score that every single rollout has."""
+    # the exact mean: tasks with equal rewards must have equal values, however many there are
     columns = score([exact_mean(task) for task in tasks], is_share=is_share)
     columns["rollout_value"] = fmean([value for task in tasks for value in task])
     known = [variance(task) for task in tasks if len(task) >= 2]
     noise = [(variance(x) if len(x) >= 2 else fmean(known or [0])) / len(x) for x in tasks]
     count, within, error = len(tasks), fmean(noise), columns["std_error"]
     if not within and len(known) < count:
-        return columns  # no noise where it was seen says little about where it was not
+        return columns  # no noise in repeated tasks says little about tasks with one rollout
     if known:
         columns["rerun_std_error"] = math.sqrt(within / count)
     if known and error is not None:
@@ -234,7 +235,7 @@ def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
 def task_slices(
     slices: Mapping[tuple[Any, ...], Tasks], fields: Sequence[str]
 ) -> dict[tuple[Any, ...], Figures]:
-    """The rows of a run, by task, agent and field, from the tasks of every agent and slice."""
+    """Return the rows of a run by task, agent and field, from all tasks."""
     return {
         (task[0].task, agent, field): {"slice_value": value, "slice_by_index": fields.index(field)}
         for (agent, field, value), tasks in slices.items()
@@ -244,7 +245,7 @@ def task_slices(
 
 
 def task_band(task: Task, threshold: float) -> Figures:
-    """The row of a task with all its completed rollouts."""
+    """Return the row of a task, from all its completed rollouts."""
     counted = scored(task)
     n, c = len(counted), int(sum(passes(counted, threshold)))
     low, high = wilson(c, n) if n else (0.0, 1.0)
@@ -268,7 +269,7 @@ def task_band(task: Task, threshold: float) -> Figures:
 
 
 def mixed_share(flags: Sequence[float], size: int) -> float:
-    """The share of groups with a pass and a failure, or what to expect of it."""
+    """Return the (expected) share of groups that have both a pass and a failure."""
     n, c = len(flags), round(sum(flags))
     if size <= n:
         return over_subsets(flags, size, lambda group: float(len(set(group)) > 1))
@@ -276,7 +277,7 @@ def mixed_share(flags: Sequence[float], size: int) -> float:
 
 
 def reward_by_length(tasks: Tasks, threshold: float) -> Figures:
-    """The row of one agent, from its scored rollouts that report tokens."""
+    """Return the row of one agent, from its scored rollouts that report tokens."""
     pairs = [[(one.reward, one.tokens) for one in task] for task in tasks]
     passing = [[tokens for reward, tokens in task if reward >= threshold] for task in pairs]
     failing = [[tokens for reward, tokens in task if reward < threshold] for task in pairs]
@@ -293,7 +294,7 @@ def reward_by_length(tasks: Tasks, threshold: float) -> Figures:
 
 
 def centred(pairs: Pairs) -> Pairs:
-    """Subtract the exact means, so that a side that does not vary becomes 0."""
+    """Subtract the exact means, so that values that do not vary become exactly 0."""
     means = [exact_mean(side) for side in zip(*pairs, strict=True)]
     return [(one - means[0], other - means[1]) for one, other in pairs]
 
@@ -305,7 +306,7 @@ def correlation(pairs: Pairs) -> float | None:
 
 
 def histogram(values: Sequence[float], everything: Sequence[float]) -> dict[int, Figures]:
-    """The bins of an agent's values, by index; everything is the metric in the whole run."""
+    """Return the bins of an agent's values by index; `everything` has the values of all agents."""
     distinct = sorted(set(everything))
     is_single = len(distinct) <= BINS
     low, width = distinct[0], (distinct[-1] - distinct[0]) / BINS

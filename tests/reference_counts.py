@@ -1,4 +1,4 @@
-"""A second opinion on what is measured, masked and missing, from docs/statistics.md."""
+"""A second implementation of the counts of measured, masked and missing rollouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.reference import Figures, Row, is_measured, mean, number
 
 
 def agent_reliability(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
-    """The row of one agent without failed attempts, from what it was asked and what it answered."""
+    """Return the row of one agent without failed attempts, from its inputs and rollouts."""
     measured = [row for row in rows if is_measured(row)]
     known = [reward for row in measured if not math.isnan(reward := number(row.get("reward")))]
     expected, unknown = len(inputs), len(inputs) - len(known)
@@ -35,7 +35,7 @@ def agent_reliability(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
 
 
 def task_profile(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
-    """The row of one task and agent of which something was collected."""
+    """Return the row of one task and agent with at least one rollout."""
     measured = [row for row in rows if is_measured(row)]
     known = [reward for row in measured if not math.isnan(reward := number(row.get("reward")))]
     expected = len(inputs) - (len(rows) - len(measured))
@@ -54,12 +54,12 @@ def task_profile(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
 
 
 def spread(values: Sequence[float], *, of_one: float | None) -> float | None:
-    """The sample standard deviation, and what stands for that of one value."""
+    """Return the sample standard deviation; `of_one` is the result for one value."""
     return stdev(values) if len(values) > 1 else of_one if values else None
 
 
 def mask_kinds(rows: Sequence[Row]) -> dict[str, Figures]:
-    """The rows of one agent, by the kind of failure that its masked rollouts tell of."""
+    """Return the rows of one agent by the failure kind of its masked rollouts."""
     kinds: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if not is_measured(row):

@@ -1,4 +1,4 @@
-"""What the tests share: writing runs, profiling them as a user would, reading what came out."""
+"""Write runs, profile them as a user would, and read the results."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MARTS = (
 
 @dataclass(frozen=True)
 class Profiled:
-    """A run on disk, and the files its profile leads to."""
+    """A run on disk, and the files that its profile writes."""
 
     rollouts: Path
 
@@ -102,7 +102,7 @@ class Profiled:
 
 
 def read_json(text: str) -> Any:
-    """Read JSON, which has no NaN."""
+    """Parse JSON, and fail on NaN and Infinity."""
     return json.loads(text, parse_constant=_refuse)
 
 
@@ -112,7 +112,7 @@ def _refuse(constant: str) -> None:
 
 
 def key(task: int, rollout: int, **fields: Any) -> Row:
-    """A row with its two indices and an agent, which inputs and rollouts both need."""
+    """Return a row with its two indices and an agent, for inputs and rollouts."""
     agent = {"type": "responses_api_agents", "name": "agent_a"}
     return {"agent_ref": agent, **fields, "_ng_task_index": task, "_ng_rollout_index": rollout}
 
@@ -137,13 +137,13 @@ def write_run(
 
 
 def inputs_of(rows: Iterable[Row]) -> list[Row]:
-    """The inputs that rollouts answer: their indices and agents."""
+    """Return the inputs that belong to rollouts: their indices and agents."""
     names = ("agent_ref", "_ng_task_index", "_ng_rollout_index")
     return [{name: row[name] for name in names} for row in rows]
 
 
 def numbered(agents: Mapping[str, Sequence[Sequence[Any]]]) -> list[Row]:
-    """Rollouts from the rewards of each agent's tasks; every task has an index of its own."""
+    """Return rollouts from the rewards of each agent's tasks; no two tasks share an index."""
     tasks = [(agent, rewards) for agent, own in agents.items() for rewards in own]
     return [
         key(task, index, agent_ref={"name": agent}, reward=reward)
@@ -155,13 +155,13 @@ def numbered(agents: Mapping[str, Sequence[Sequence[Any]]]) -> list[Row]:
 def run_profile(
     *arguments: str | Path, cwd: Path, command: str = "spotter"
 ) -> subprocess.CompletedProcess[str]:
-    """Call the command in this process."""
+    """Run `spotter profile` in this process."""
     words = ["profile"] if command == "spotter" else []
     return run_command(command, *words, *arguments, cwd=cwd)
 
 
 def profiled(run: Profiled, *options: str) -> Profiled:
-    """Profile a run with which nothing is wrong."""
+    """Profile a valid run; fail if the command fails."""
     result = run_profile(run.rollouts, *options, cwd=run.rollouts.parent)
     assert result.returncode == 0, result.stderr
     return run
@@ -170,19 +170,19 @@ def profiled(run: Profiled, *options: str) -> Profiled:
 def profile_agents(
     folder: Path, agents: Mapping[str, Sequence[Sequence[Any]]], *options: str
 ) -> Profiled:
-    """Profile a run that has just these rewards."""
+    """Write and profile a run with these rewards."""
     rows = numbered(agents)
     return profiled(write_run(folder, rows, inputs=inputs_of(rows)), *options)
 
 
 def on_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """What the command leaves on a terminal, of stdout and stderr, without its progress."""
+    """Return the lines that the command leaves on a terminal, without its progress."""
     text = through_terminal(*arguments, cwd=cwd)
     return re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", text)
 
 
 def through_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """Everything that the command writes to a terminal."""
+    """Return everything that the command writes to a terminal."""
     program = Path(sys.executable).with_name("spotter")
     ours, its = pty.openpty()
     with subprocess.Popen(
@@ -190,7 +190,7 @@ def through_terminal(*arguments: str | Path, cwd: Path) -> str:
     ):
         os.close(its)
         chunks = []
-        with contextlib.suppress(OSError):  # how Linux tells that the other side is closed
+        with contextlib.suppress(OSError):  # Linux raises this when the other side is closed
             while chunk := os.read(ours, 1 << 16):
                 chunks.append(chunk)
     os.close(ours)
@@ -198,7 +198,7 @@ def through_terminal(*arguments: str | Path, cwd: Path) -> str:
 
 
 def load_compare() -> ModuleType:
-    """The golden cases' own comparison, which must not be reimplemented here."""
+    """Return the comparison that comes with the golden cases, which must not be rewritten here."""
     path = ROOT / "tests" / "fixtures" / "compare.py"
     spec = importlib.util.spec_from_file_location("compare", path)
     assert spec

@@ -1,4 +1,4 @@
-"""What trackers have after an upload, read with their own libraries."""
+"""Read uploaded runs back with the libraries of the trackers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK = 1 << 15
 
 @dataclass
 class Tracked:
-    """A run as a tracker has it."""
+    """A run as the tracker stores it."""
 
     name: str = ""
     project: str = ""
@@ -30,11 +30,11 @@ class Tracked:
     figures: Row = field(default_factory=dict)
     curves: dict[str, dict[int, float]] = field(default_factory=dict)
     files: dict[str, int] = field(default_factory=dict)
-    """The size of each file."""
+    """Return the size of each file."""
 
 
 def go_offline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let both trackers write below a folder, and nowhere else."""
+    """Make both trackers write only below a folder."""
     monkeypatch.setenv("WANDB_MODE", "offline")
     for name in ("CACHE", "CONFIG", "DATA"):
         monkeypatch.setenv(f"WANDB_{name}_DIR", str(folder / "wandb-home"))
@@ -91,7 +91,7 @@ def _records(path: Path) -> Iterator[Any]:
         _, length, kind = struct.unpack_from("<IHB", data, position)
         entry += data[position + 7 : position + 7 + length]
         position += 7 + length
-        if kind in (1, 4):  # all of it, or its last part
+        if kind in (1, 4):  # a whole record, or the last part of one
             yield record.FromString(entry)
             entry = b""
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.collection import record as records
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.budget import Budget
@@ -257,7 +257,7 @@ class _Collection:
         counts = self._run.state.count_given_up(self._settings.max_attempts)
         self.result.terminal_count, self.result.spent_count = counts
         self._run.record.end(self.result.status, self.result.completed_count)
-        with drafting() as drafts:
+        with Drafts() as drafts:
             records.save_record(self._run.files.record, self._run.record, drafts)
             drafts.publish()
 

@@ -17,7 +17,7 @@ from collector.artifacts import (
     RECORD_SUFFIX,
     beside,
 )
-from collector.atomic_files import Drafts, drafting
+from collector.atomic_files import Drafts
 from collector.collection import record as records
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
@@ -113,7 +113,7 @@ def prepared_run(
         raise FileError(f"cannot write {files.rollouts}: {error.strerror}") from error
     journal = Journal(files.rollouts, is_locked=True)
     try:
-        with drafting() as drafts:
+        with Drafts() as drafts:
             yield _Preparation(settings, files, journal, drafts).run(say, step)
     finally:
         if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):

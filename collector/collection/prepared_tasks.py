@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import stem
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.errors import FileError, UsageError
 
 Origin = dict[str, Any]
@@ -39,7 +39,7 @@ class PreparedTasks:
         if reuse:
             say(f"{self.path} does not exist yet, and is written now")
         write()
-        with drafting() as drafts:
+        with Drafts() as drafts:
             with drafts.open(self.origin_path) as file:
                 file.write(_text(self.origin))
             drafts.publish()

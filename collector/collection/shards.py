@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, NO_ROLLOUTS, beside
-from collector.atomic_files import Drafts, drafting
+from collector.atomic_files import Drafts
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.discovery import find_servers
 from collector.collection.journal import Journal
@@ -92,7 +92,7 @@ def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[P
         # with the inputs of only some shards, the rollouts of the others would be unknown
         if found and (suffix == FAILURES_SUFFIX or len(found) == len(shards)):
             kinds.append((beside(output, suffix), found, is_unique))
-    with drafting() as drafts:
+    with Drafts() as drafts:
         for target, sources, is_unique in kinds:
             _merge(sources, target, drafts, is_unique=is_unique)
         drafts.publish()

@@ -10,7 +10,7 @@ from collector.artifacts import (
 )
 from collector.collection import report
 from collector.collection.collect import Collected
-from collector.uploading.content import Figures, Upload, bundled, described
+from collector.uploading.content import Figures, Upload, bundle_files, describe_run
 from collector.uploading.metric_names import safe_name
 
 COUNTS = (
@@ -37,11 +37,11 @@ def collected_upload(result: Collected) -> Upload:
         run_id=run_id,
         command="collect",
         settings={
-            **described(run_id, rollouts=files.rollouts, inputs=files.inputs),
+            **describe_run(run_id, rollouts=files.rollouts, inputs=files.inputs),
             "status": result.status,
         },
         figures=_figures(result),
-        bundles=bundled("rollouts", files.rollouts, kept),
+        bundles=bundle_files("rollouts", files.rollouts, kept),
         is_failed=result.status != "complete",
     )
 

@@ -11,7 +11,7 @@ from collector.commands.common import Warehouse, print_json
 from collector.overrides import FLAG_ONLY, OverrideName
 
 if TYPE_CHECKING:
-    from collector.exporting.export import Exported
+    from collector.exporting.export import ExportResult
 
 
 def export(
@@ -65,8 +65,8 @@ def export(
 ) -> None:
     """Export the marts for other tools: files, and a snapshot that dashboards can keep open.
 
-    Each format appears whole or not at all, and replaces the one before it. The snapshot is a
-    read-only DuckDB file that DuckDB 1.0 and later can read.
+    Each format is written completely or not at all, and replaces its previous export. The snapshot
+    is a read-only DuckDB file that DuckDB 1.0 and later can read.
 
     \b
     spotter export                             # Parquet and a snapshot in exports/
@@ -74,38 +74,39 @@ def export(
     spotter export --select task_profiles --run demo --partition-by-run
     """
     from collector.exporting.export import export as export_marts
-    from collector.exporting.tables import Wanted
+    from collector.exporting.tables import ExportRequest
     from collector.terminal import write_error
 
-    wanted = Wanted(
+    request = ExportRequest(
         formats=tuple(formats or ["parquet"]),
         marts=tuple(select or ()),
         runs=tuple(run or ()),
         is_partitioned=partition_by_run,
         has_snapshot=not no_snapshot,
     )
-    made = export_marts(warehouse, output_dir, wanted, memory_limit=memory_limit)
+    result = export_marts(warehouse, output_dir, request, memory_limit=memory_limit)
     if json:
-        print_json(_as_data(made))
+        print_json(_as_data(result))
     else:
-        typer.echo(_as_text(made))
-    for warning in made.warnings:
+        typer.echo(_as_text(result))
+    for warning in result.warnings:
         write_error(f"warning: {warning}\n")
 
 
-def _as_data(made: Exported) -> dict[str, object]:
+def _as_data(result: ExportResult) -> dict[str, object]:
     return {
-        "output_dir": str(made.output),
-        "files": {name: str(place) for name, place in made.places.items()},
-        "tables": {table.name: table.row_count for table in made.tables},
-        "warnings": made.warnings,
+        "output_dir": str(result.output),
+        "files": {name: str(path) for name, path in result.paths.items()},
+        "tables": {table.name: table.row_count for table in result.tables},
+        "warnings": result.warnings,
     }
 
 
-def _as_text(made: Exported) -> str:
+def _as_text(result: ExportResult) -> str:
     from collector.terminal import counted_noun
 
-    rows = sum(table.row_count for table in made.tables)
-    what = f"{counted_noun(len(made.tables), 'table')}, {counted_noun(rows, 'row')}"
-    width = max(len(name) for name in made.places)
-    return "\n".join([what, *(f"  {name:{width}}  {place}" for name, place in made.places.items())])
+    rows = sum(table.row_count for table in result.tables)
+    total = f"{counted_noun(len(result.tables), 'table')}, {counted_noun(rows, 'row')}"
+    width = max(len(name) for name in result.paths)
+    lines = [f"  {name:{width}}  {path}" for name, path in result.paths.items()]
+    return "\n".join([total, *lines])

@@ -121,7 +121,7 @@ def profile(
 
     Writes <stem>_reward_profiling.jsonl, <stem>_agent_metrics.json and
     <stem>_repeat_level_metrics.json as NeMo Gym does, and the marts of the warehouse. A run that
-    was profiled before is replaced. Rollouts that the environment masked count for no statistic.
+    was profiled before is replaced. Masked rollouts are left out of all statistics.
 
     \b
     spotter profile results/rollouts.jsonl
@@ -131,31 +131,31 @@ def profile(
     """
     from collector import artifacts
     from collector.profiling import report
-    from collector.profiling.profile import BrokenRunsError, Settings
+    from collector.profiling.profile import BrokenRunsError, ProfileSettings
     from collector.profiling.profile import profile as profile_runs
-    from collector.profiling.statistics import Statistics, Zeros
+    from collector.profiling.statistics import Statistics, ZeroRules
     from collector.terminal import Progress
 
-    given = [*(paths or []), *([rollouts] if rollouts else [])]
-    if not given:
-        raise UsageError("which rollouts? Name a file or a folder: spotter profile results/")
+    searched = [*(paths or []), *([rollouts] if rollouts else [])]
+    if not searched:
+        raise UsageError("name a rollouts file or a folder, like: spotter profile results/")
     if no_files and output_dir:
-        raise UsageError("--output-dir is where the output files go, and --no-files writes none")
+        raise UsageError("--output-dir and --no-files contradict each other: use only one")
     runs = artifacts.plan_runs(
-        artifacts.find_rollouts(given), inputs=inputs, output_dir=output_dir, run_id=run_id
+        artifacts.find_rollouts(searched), inputs=inputs, output_dir=output_dir, run_id=run_id
     )
-    counted = tuple(count_failure_classes_as_zero or ())
+    zero_classes = tuple(count_failure_classes_as_zero or ())
     statistics = Statistics(
         pass_threshold,
         answer_field,
         tuple(slice_by or ()),
-        zeros=Zeros(counted, count_missing_rollouts_as_zero)
-        if counted or count_missing_rollouts_as_zero
+        zeros=ZeroRules(zero_classes, count_missing_rollouts_as_zero)
+        if zero_classes or count_missing_rollouts_as_zero
         else None,
         prices=_prices(prices) if prices else None,
     )
     trackers = ready_trackers(upload)
-    settings = Settings(
+    settings = ProfileSettings(
         warehouse.absolute(), allow_partial, memory_limit, statistics, is_published=not no_files
     )
     progress = Progress()
@@ -167,7 +167,7 @@ def profile(
         raise
     finally:
         progress.clear()
-    _tell(outcome, trackers, as_json=json)
+    _report(outcome, trackers, as_json=json)
 
 
 def _prices(path: Path) -> PriceList:
@@ -176,25 +176,25 @@ def _prices(path: Path) -> PriceList:
     return read_prices(path)
 
 
-def _tell(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
+def _report(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
     from collector.profiling import report
 
     if not as_json:
         typer.echo(report.as_text(outcome))
-    told = upload_to(
-        trackers, lambda: _described(outcome), again="give the same command again with"
+    uploads = upload_to(
+        trackers, lambda: _uploads(outcome), again="give the same command again with"
     )
     if as_json:
-        print_json({**report.as_data(outcome), **told.data})
-    elif told.text:
-        typer.echo(told.text)
+        print_json({**report.as_data(outcome), **uploads.data})
+    elif uploads.text:
+        typer.echo(uploads.text)
     for warning in report.warnings(outcome):
         typer.echo(f"warning: {warning}", err=True)
-    if told.error:
-        raise told.error
+    if uploads.error:
+        raise uploads.error
 
 
-def _described(outcome: Outcome) -> list[Upload]:
-    from collector.uploading.figures import profiled_uploads
+def _uploads(outcome: Outcome) -> list[Upload]:
+    from collector.uploading.figures import profile_uploads
 
-    return profiled_uploads(outcome, on_wait=say)
+    return profile_uploads(outcome, on_wait=say)

@@ -43,7 +43,7 @@ def sql(
     from collector.warehouse import queries
 
     if csv and json:
-        raise UsageError("--csv or --json, not both")
+        raise UsageError("--csv and --json contradict each other: use only one")
     progress = Progress()
 
     def on_wait(text: str) -> None:
@@ -56,13 +56,13 @@ def sql(
             _print_marts(marts, as_json=json)
             return
         text = sys.stdin.read() if query == "-" else query
-        table = queries.run_query(warehouse, text, on_wait=on_wait)
+        result = queries.run_query(warehouse, text, on_wait=on_wait)
     finally:
         progress.clear()
     if json:
-        print_json(queries.as_records(table))
+        print_json(queries.as_records(result))
     else:
-        typer.echo(queries.as_csv(table) if csv else queries.as_grid(table), nl=not csv)
+        typer.echo(queries.as_csv(result) if csv else queries.as_grid(result), nl=not csv)
 
 
 def _print_marts(marts: list[Mart], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the commands that can upload share; nothing is imported if nothing is uploaded."""
+"""Upload runs from a command; import the code for uploads only if the command needs it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Trackers = Annotated[
         " May be repeated.",
     ),
 ]
-# NeMo Gym's names for one tracker
+# NeMo Gym's names for --upload wandb
 UPLOAD_ALIASES = {
     "upload_rollouts": Override("--upload=wandb", is_switch=True),
     "upload_rollouts_to_wandb": Override("--upload=wandb", is_switch=True),
@@ -32,8 +32,8 @@ UPLOAD_ALIASES = {
 
 
 @dataclass(frozen=True)
-class Told:
-    """What is to be said of uploads."""
+class UploadReport:
+    """The result of uploads: data for JSON, text for people, and an error to raise."""
 
     data: dict[str, Any] = field(default_factory=dict)
     text: str = ""
@@ -41,28 +41,32 @@ class Told:
 
 
 def ready_trackers(names: list[str] | None) -> list[str]:
-    """Return the trackers to upload to; one that cannot be used is an error before any work."""
+    """Return the named trackers, each once; raise an error if one is not ready to use."""
     if not names:
         return []
-    from collector.uploading.sending import check
-    from collector.uploading.trackers import choose
+    from collector.uploading.sending import check_trackers
+    from collector.uploading.trackers import choose_trackers
 
-    trackers = choose(names)
-    check(trackers)
+    trackers = choose_trackers(names)
+    check_trackers(trackers)
     return trackers
 
 
-def upload(trackers: list[str], describe: Callable[[], list[Upload]], *, again: str) -> Told:
-    """Upload what is described to each tracker; `again` says how to repeat it."""
+def upload(
+    trackers: list[str], describe: Callable[[], list[Upload]], *, again: str
+) -> UploadReport:
+    """Upload the runs that `describe` returns to each tracker; `again` says how to repeat it."""
     if not trackers:
-        return Told()
+        return UploadReport()
     from collector.uploading import report
     from collector.uploading.sending import send
 
     sent = send(trackers, describe, say=say)
-    return Told(report.as_data(sent), report.as_text(sent), report.error_of(sent, again=again))
+    return UploadReport(
+        report.as_data(sent), report.as_text(sent), report.upload_error(sent, again=again)
+    )
 
 
 def say(text: str) -> None:
-    """Tell what is going on."""
+    """Write a message to stderr, without control characters."""
     write_error(f"{printable_lines(text)}\n")

@@ -1,1 +1,1 @@
-"""Write the marts for other tools: files that open anywhere, and a snapshot to query."""
+"""Write the marts for other tools: as files, and as a snapshot to query."""

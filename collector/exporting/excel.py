@@ -1,4 +1,4 @@
-"""Write tables as one Excel workbook, row by row: a sheet a mart, and one that explains them."""
+"""Write marts as one Excel workbook: one sheet per mart, and one that explains the columns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import duckdb
 
 from collector.errors import FileError, UsageError
 from collector.exporting.snapshot import relation
-from collector.exporting.tables import Table, kind_of
-from collector.profiling.manifest import Column
+from collector.exporting.tables import MartTable, column_type
+from collector.profiling.manifest import ModelColumn
 from collector.spreadsheets import FORMULA
-from collector.warehouse.sql import quoted
+from collector.warehouse.sql import quote_name
 
 if TYPE_CHECKING:
     from xlsxwriter.format import Format
@@ -37,45 +37,45 @@ OPTIONS = {
 }
 
 
-def check_rows(tables: Sequence[Table]) -> None:
-    """Refuse tables that no sheet can hold, before anything is written."""
+def check_rows(tables: Sequence[MartTable]) -> None:
+    """Raise UsageError if a mart has more rows than a sheet can hold."""
     for table in tables:
         if table.row_count > SHEET_ROWS:
             raise UsageError(
-                f"{table.name} has {table.row_count:,} rows, and a sheet of Excel holds"
-                f" {SHEET_ROWS:,}\n  what to do: take fewer with --run or --select, or use"
+                f"{table.name} has {table.row_count:,} rows, but a sheet of Excel can hold only"
+                f" {SHEET_ROWS:,}\n  what to do: export fewer with --run or --select, or use"
                 " --format parquet"
             )
 
 
-def shown_columns(table: Table) -> list[Column]:
-    """Return the columns of a sheet: JSON is for programs."""
+def sheet_columns(table: MartTable) -> list[ModelColumn]:
+    """Return the columns of a sheet, which leaves out those with JSON."""
     return [column for column in table.columns if not column.is_json]
 
 
 class Book:
-    """A workbook that is written from top to bottom."""
+    """A workbook that is written row by row, without holding a sheet in memory."""
 
     def __init__(self, target: Path) -> None:
-        """Begin a workbook; what it puts aside lies beside it."""
+        """Begin a workbook; its temporary files lie in the same folder."""
         from xlsxwriter import Workbook
 
         options = {**OPTIONS, "tmpdir": str(target.parent)}
         self._book: Workbook = Workbook(str(target), options)
         self._head = self._book.add_format({"bold": True, "bottom": 1})
         self._time = self._book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
-        # even if somebody edits the cell it stays a text
+        # the cell stays a text even if somebody edits it
         self._text = self._book.add_format({"quote_prefix": True})
         self.cut_count = 0
 
-    def explain(self, tables: Sequence[Table]) -> None:
-        """Write the sheet that says what every column means."""
+    def explain(self, tables: Sequence[MartTable]) -> None:
+        """Write the sheet that describes every column."""
         names = ("table", "column", "type", "meaning")
         sheet = self._sheet(DICTIONARY, names, [22, 30, 10, 120])
         rows = [
-            (table.name, column.name, kind_of(column), column.description)
+            (table.name, column.name, column_type(column), column.description)
             for table in tables
-            for column in shown_columns(table)
+            for column in sheet_columns(table)
         ]
         for number, row in enumerate(rows, start=1):
             for place, value in enumerate(row):
@@ -84,12 +84,12 @@ class Book:
     def add(
         self,
         connection: duckdb.DuckDBPyConnection,
-        table: Table,
+        table: MartTable,
         progress: Callable[[int], None],
     ) -> None:
-        """Write a table as a sheet."""
-        columns = shown_columns(table)
-        kinds = [kind_of(column) for column in columns]
+        """Write a mart as a sheet; call `progress` with the number of rows so far."""
+        columns = sheet_columns(table)
+        kinds = [column_type(column) for column in columns]
         widths = [WIDTHS.get(kind, 14) for kind in kinds]
         sheet = self._sheet(table.name, [column.name for column in columns], widths)
         sheet.autofilter(0, 0, table.row_count, len(columns) - 1)
@@ -101,7 +101,7 @@ class Book:
                 progress(number)
 
     def close(self) -> None:
-        """Write the file."""
+        """Write the file; raise FileError if that fails."""
         from xlsxwriter.exceptions import FileCreateError
 
         try:
@@ -125,14 +125,14 @@ class Book:
             sheet.write_datetime(row, place, value, self._time)
         elif kind == "boolean":
             sheet.write_boolean(row, place, value)
-        elif kind == "integer" and abs(value) > EXACT:  # Excel would round it
+        elif kind == "integer" and abs(value) > EXACT:  # Excel would round the number
             sheet.write_string(row, place, str(value))
         elif math.isfinite(value):
             sheet.write_number(row, place, value)
 
     def _write_text(self, sheet: Worksheet, row: int, place: int, value: str) -> None:
         text = value
-        if len(text.encode("utf-16-le")) // 2 > CELL_CHARACTERS:  # as Excel counts
+        if len(text.encode("utf-16-le")) // 2 > CELL_CHARACTERS:  # Excel counts UTF-16 units
             mark = f"… (cut, of {len(text):,} characters)"
             text = text.encode("utf-16-le")[: 2 * (CELL_CHARACTERS - len(mark))].decode(
                 "utf-16-le", "ignore"
@@ -144,9 +144,9 @@ class Book:
 
 
 def _rows(
-    connection: duckdb.DuckDBPyConnection, table: Table, columns: Sequence[Column]
+    connection: duckdb.DuckDBPyConnection, table: MartTable, columns: Sequence[ModelColumn]
 ) -> Iterator[tuple[Any, ...]]:
-    names = ", ".join(quoted(column.name) for column in columns)
+    names = ", ".join(quote_name(column.name) for column in columns)
     result = connection.execute(f"select {names} from {relation(table.name)}")
     while rows := result.fetchmany(FETCH_ROWS):
         yield from rows

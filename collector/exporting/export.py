@@ -1,8 +1,9 @@
-"""Export marts: copy them into a snapshot, make the other files of it, publish everything."""
+"""Export marts: copy them into a snapshot, write the other files from it, publish everything."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,191 +16,193 @@ from collector.errors import FileError, UsageError
 from collector.exporting import excel, files, schema
 from collector.exporting.progress import Bar
 from collector.exporting.publication import publish, working_folder
-from collector.exporting.snapshot import SNAPSHOT, Source, copy_marts
-from collector.exporting.tables import Table, Wanted, choose_marts
+from collector.exporting.snapshot import SNAPSHOT, MartSelection, copy_marts
+from collector.exporting.tables import ExportRequest, MartTable, choose_marts
 from collector.profiling.plan import load_plan
 from collector.warehouse.access import check_path, is_duckdb
 from collector.warehouse.queries import require_warehouse
-from collector.warehouse.scratch import default_memory_limit, defects_logged, open_limited
+from collector.warehouse.scratch import default_memory_limit, log_defects, open_scratch
 
 SNAPSHOT_NAME = "snapshot.duckdb"
-PLACES = {"xlsx": excel.NAME, "snapshot": SNAPSHOT_NAME}
+FILE_NAMES = {"xlsx": excel.NAME, "snapshot": SNAPSHOT_NAME}
 READ_ONLY = 0o444
 REMOTE = re.compile(r"\w{2,}:/")
 WRITABLE = 0o222
 
 
 @dataclass
-class Exported:
-    """What was written, and where."""
+class ExportResult:
+    """The exported marts, the path of each format, and warnings for the user."""
 
     output: Path
-    tables: list[Table]
-    places: dict[str, Path]
+    tables: list[MartTable]
+    paths: dict[str, Path]
     warnings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class _Work:
-    """An export that is going on."""
+class _ExportJob:
+    """A running export."""
 
     connection: duckdb.DuckDBPyConnection
     folder: Path
-    wanted: Wanted
+    request: ExportRequest
     bar: Bar
 
 
 def export(
-    warehouse: Path, output: Path, wanted: Wanted, *, memory_limit: str | None = None
-) -> Exported:
-    """Export the wanted marts; a failure leaves the last export as it was."""
-    wanted.check()
+    warehouse: Path, output: Path, request: ExportRequest, *, memory_limit: str | None = None
+) -> ExportResult:
+    """Export the requested marts; a failure leaves the previous export unchanged."""
+    request.check()
     require_warehouse(warehouse)
-    output = _checked(output)
-    places = {name: output / PLACES.get(name, name) for name in wanted.names}
-    models = choose_marts(load_plan(), wanted.marts)
+    output = _local_folder(output)
+    paths = {name: output / FILE_NAMES.get(name, name) for name in request.names}
+    selection = MartSelection(warehouse, choose_marts(load_plan(), request.marts), request.runs)
     check_path(output / SNAPSHOT_NAME, "an export")
-    _check_places(places, warehouse)
-    bar = Bar(1 + len([name for name in wanted.names if name != "snapshot"]))
+    _check_replaced_paths(paths, warehouse)
+    bar = Bar(1 + len([name for name in request.names if name != "snapshot"]))
+    result = ExportResult(output, [], paths)
     with (
-        _closing(bar),
-        defects_logged("export"),
+        _clear_at_end(bar),
+        log_defects("export"),
         working_folder(output, on_wait=bar.wait) as folder,
     ):
-        with open_limited(memory_limit or _memory_limit(), folder / "spill") as connection:
-            connection.execute("set enable_progress_bar = true")
-            connection.execute("set enable_progress_bar_print = false")
-            work = _Work(connection, folder, wanted, bar)
-            made = Exported(output, [], places)
-            source = Source(warehouse, models, wanted.runs)
-            made.tables = copy_marts(
-                connection, source, folder / SNAPSHOT_NAME, check=_checker(wanted), bar=bar
-            )
-            if wanted.is_partitioned:
-                files.check_partitions(connection)
-            for name in wanted.names:
-                if name != "snapshot":
-                    _write(work, name, made)
-            connection.execute(f"detach {SNAPSHOT}")
+        with open_scratch(memory_limit or _default_limit(), folder / "spill") as connection:
+            _write_files(_ExportJob(connection, folder, request, bar), selection, result)
         snapshot = folder / SNAPSHOT_NAME
         snapshot.chmod(snapshot.stat().st_mode & READ_ONLY)
-        made.warnings += _losses(wanted, places)
-        publish(folder, output, [place.name for place in places.values()])
-    return made
+        result.warnings += _replacement_warnings(request, paths)
+        publish(folder, output, [path.name for path in paths.values()])
+    return result
 
 
-def _losses(wanted: Wanted, places: dict[str, Path]) -> list[str]:
-    """Say that earlier exports are replaced by a part, which may not be what was meant."""
-    replaced = [str(place) for place in places.values() if place.exists()]
-    if not (replaced and (wanted.marts or wanted.runs)):
+def _write_files(job: _ExportJob, selection: MartSelection, result: ExportResult) -> None:
+    """Write the snapshot and the files of all formats into the working folder."""
+    # DuckDB must measure the progress of queries, but not draw it
+    job.connection.execute("set enable_progress_bar = true")
+    job.connection.execute("set enable_progress_bar_print = false")
+    result.tables = copy_marts(
+        job.connection,
+        selection,
+        job.folder / SNAPSHOT_NAME,
+        check=_size_check(job.request),
+        bar=job.bar,
+    )
+    if job.request.is_partitioned:
+        files.check_partitions(job.connection)
+    for name in job.request.names:
+        if name == "xlsx":
+            _write_workbook(job, result)
+        elif name != "snapshot":
+            _write_folder(job, name, result.tables)
+    job.connection.execute(f"detach {SNAPSHOT}")
+
+
+def _replacement_warnings(request: ExportRequest, paths: dict[str, Path]) -> list[str]:
+    """Warn if a selection replaces earlier exports, which may have been complete."""
+    replaced = [str(path) for path in paths.values() if path.exists()]
+    if not (replaced and (request.marts or request.runs)):
         return []
     return [
         f"{' and '.join(replaced)} now {'has' if len(replaced) == 1 else 'have'} only what was"
-        " selected (--no-snapshot leaves the snapshot, another --output-dir everything as it was)"
+        " selected (use --no-snapshot to keep the previous snapshot, or another --output-dir to"
+        " keep everything)"
     ]
 
 
-def _memory_limit() -> str:
-    """Return what a profile may use, but no more than what an export can make use of."""
+def _default_limit() -> str:
+    """Return the default of a profile, but at most 2 GiB: an export does not profit from more."""
     return min(default_memory_limit(), "2048MiB", key=lambda text: int(text.removesuffix("MiB")))
 
 
-def _checked(output: Path) -> Path:
-    """Return the folder as DuckDB understands it; refuse what is not a folder of this machine."""
+def _local_folder(output: Path) -> Path:
+    """Expand ~ in the path of a folder; raise UsageError if the folder is not on this machine."""
     if REMOTE.match(str(output)):
         raise UsageError(
-            f"--output-dir {output}: exports are written to folders of this machine\n"
-            "  what to do: write to one, and copy it from there"
+            f"--output-dir {output}: an export is written to a folder on this machine\n"
+            "  what to do: export to a local folder, and copy the files from there"
         )
     try:
         return output.expanduser()
-    except RuntimeError as error:  # ~ of somebody who is not there
+    except RuntimeError as error:  # ~ of an unknown user
         raise UsageError(f"--output-dir {output}: {error}") from error
 
 
-def _checker(wanted: Wanted) -> Callable[[Sequence[Table]], None]:
-    """Return what refuses tables that a format cannot hold, before anything is written."""
-    return excel.check_rows if "xlsx" in wanted.names else lambda _: None
+def _size_check(request: ExportRequest) -> Callable[[Sequence[MartTable]], None]:
+    """Return a function that raises UsageError if a format cannot hold the marts."""
+    return excel.check_rows if "xlsx" in request.names else lambda _: None
 
 
 @contextlib.contextmanager
-def _closing(bar: Bar) -> Iterator[None]:
+def _clear_at_end(bar: Bar) -> Iterator[None]:
     try:
         yield
     finally:
         bar.clear()
 
 
-def _write(work: _Work, name: str, made: Exported) -> None:
-    if name == "xlsx":
-        _write_workbook(work, made)
-    else:
-        _write_folder(work, name, made.tables)
-
-
-def _write_folder(work: _Work, name: str, tables: list[Table]) -> None:
-    folder = work.folder / name
+def _write_folder(job: _ExportJob, name: str, tables: list[MartTable]) -> None:
+    folder = job.folder / name
     folder.mkdir()
-    is_partitioned = name == "parquet" and work.wanted.is_partitioned
-    places = {}
+    is_partitioned = name == "parquet" and job.request.is_partitioned
+    paths = {}
     for table in tables:
-        with work.bar.step(f"{table.name} as {name}", table.row_count, work.connection):
-            places[table.name] = (
-                files.write_partitions(work.connection, table, folder)
+        with job.bar.step(f"{table.name} as {name}", table.row_count, job.connection):
+            paths[table.name] = (
+                files.write_partitions(job.connection, table, folder)
                 if is_partitioned
-                else files.write_table(work.connection, table, files.KINDS[name], folder)
+                else files.write_table(job.connection, table, files.FILE_FORMATS[name], folder)
             )
-    schema.write_schema(folder, tables, kind=name, places=places, is_partitioned=is_partitioned)
+    schema.write_schema(
+        folder, tables, file_format=name, paths=paths, is_partitioned=is_partitioned
+    )
 
 
-def _write_workbook(work: _Work, made: Exported) -> None:
-    book = excel.Book(work.folder / excel.NAME)
-    book.explain(made.tables)
-    for table in made.tables:
+def _write_workbook(job: _ExportJob, result: ExportResult) -> None:
+    book = excel.Book(job.folder / excel.NAME)
+    book.explain(result.tables)
+    for table in result.tables:
         label = f"{table.name} as xlsx"
-        with work.bar.step(label, table.row_count):
-            book.add(work.connection, table, _shower(work.bar, label))
+        with job.bar.step(label, table.row_count):
+            book.add(job.connection, table, functools.partial(job.bar.show, label))
     book.close()
     if book.cut_count:
-        made.warnings.append(
+        result.warnings.append(
             f"{book.cut_count:,} texts are longer than the {excel.CELL_CHARACTERS:,} characters"
-            " that a cell of Excel holds: they are cut there, and end with how long they were"
+            " that a cell of Excel holds: they are cut, and end with their original length"
         )
 
 
-def _shower(bar: Bar, label: str) -> Callable[[int], None]:
-    return lambda rows: bar.show(label, rows)
-
-
-def _check_places(places: dict[str, Path], warehouse: Path) -> None:
-    """Refuse to replace anything but an earlier export, and the warehouse that is exported."""
-    for name, place in places.items():
-        reason = _objection(name, place, warehouse)
+def _check_replaced_paths(paths: dict[str, Path], warehouse: Path) -> None:
+    """Raise FileError if the export would replace anything but an earlier export."""
+    for name, path in paths.items():
+        reason = _objection(name, path, warehouse)
         if reason:
             raise FileError(
-                f"{place} {reason}, and would be replaced\n"
+                f"cannot replace {path}: it {reason}\n"
                 "  what to do: choose another folder with --output-dir"
             )
 
 
-def _objection(name: str, place: Path, warehouse: Path) -> str:
-    """Say why something must not be replaced."""
-    if place.is_symlink():
+def _objection(name: str, path: Path, warehouse: Path) -> str:
+    """Return why the export must not replace a path, or an empty text if it may."""
+    if path.is_symlink():
         return "is a link"
-    if not place.exists():
+    if not path.exists():
         return ""
-    is_ours = _is_export(place) if place.is_dir() else _is_file_of(name, place)
-    is_kind = place.is_dir() != (name in PLACES)
-    if not (is_ours and is_kind) or place.samefile(warehouse):
+    is_ours = _is_export_folder(path) if path.is_dir() else _is_export_file(name, path)
+    is_expected_type = path.is_dir() != (name in FILE_NAMES)
+    if not (is_ours and is_expected_type) or path.samefile(warehouse):
         return "is not an earlier export"
-    # a warehouse can be written to, a snapshot cannot
-    if name == "snapshot" and place.stat().st_mode & WRITABLE:
-        return f"can be written to, so it may be a warehouse (`chmod a-w {place}` if it is not)"
+    # an exported snapshot is read-only, a warehouse is not
+    if name == "snapshot" and path.stat().st_mode & WRITABLE:
+        return f"is writable, so it may be a warehouse (`chmod a-w {path}` if it is not)"
     return ""
 
 
-def _is_export(folder: Path) -> bool:
-    """Tell whether a folder holds our description."""
+def _is_export_folder(folder: Path) -> bool:
+    """Tell whether a folder has the schema file of an export."""
     try:
         package = orjson.loads((folder / schema.NAME).read_bytes())
         return bool(package["name"] == schema.PACKAGE)
@@ -207,10 +210,10 @@ def _is_export(folder: Path) -> bool:
         return False
 
 
-def _is_file_of(name: str, place: Path) -> bool:
-    if not place.is_file():
+def _is_export_file(name: str, path: Path) -> bool:
+    if not path.is_file():
         return False
     if name == "snapshot":
-        return is_duckdb(place)
-    with place.open("rb") as file:
+        return is_duckdb(path)
+    with path.open("rb") as file:
         return file.read(2) == b"PK"

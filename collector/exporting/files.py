@@ -1,4 +1,4 @@
-"""Write the tables of a snapshot as Parquet, CSV and JSON lines: DuckDB streams them."""
+"""Write the marts of a snapshot as Parquet, CSV and JSON lines, which DuckDB streams."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import duckdb
 
 from collector.errors import UsageError
 from collector.exporting.snapshot import SNAPSHOT, relation
-from collector.exporting.tables import Table, kind_of
-from collector.profiling.manifest import Column
-from collector.spreadsheets import guarded_sql
+from collector.exporting.tables import MartTable, column_type
+from collector.profiling.manifest import ModelColumn
+from collector.spreadsheets import guard_formula_sql
 from collector.terminal import label
-from collector.warehouse.sql import literal, quoted
+from collector.warehouse.sql import literal, quote_name
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 NAME_BYTES = 255
@@ -24,40 +24,40 @@ TIMES = "timestampformat '%Y-%m-%dT%H:%M:%S.%fZ'"
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of files: how a column is read, what a table is called, how DuckDB writes it."""
+class FileFormat:
+    """How to select a column, name the file of a mart, and have DuckDB write the file."""
 
-    select: Callable[[Column], str]
-    place: Callable[[str], str]
-    options: Callable[[Table], str]
-
-
-def _as_parquet(column: Column) -> str:
-    """Mark times as UTC: without a zone, Parquet's times are those of any place."""
-    name = quoted(column.name)
-    return f"timezone('UTC', {name}) as {name}" if kind_of(column) == "datetime" else name
+    select: Callable[[ModelColumn], str]
+    file_name: Callable[[str], str]
+    options: Callable[[MartTable], str]
 
 
-def _parquet_options(table: Table) -> str:
+def _as_parquet(column: ModelColumn) -> str:
+    """Mark times as UTC: a Parquet time without a zone could be of any time zone."""
+    name = quote_name(column.name)
+    return f"timezone('UTC', {name}) as {name}" if column_type(column) == "datetime" else name
+
+
+def _parquet_options(table: MartTable) -> str:
     return f"format parquet, row_group_size {table.group_rows(PARQUET_BYTES)}"
 
 
-def _as_csv(column: Column) -> str:
-    name = quoted(column.name)
-    return f"{guarded_sql(name)} as {name}" if kind_of(column) == "string" else name
+def _as_csv(column: ModelColumn) -> str:
+    name = quote_name(column.name)
+    return f"{guard_formula_sql(name)} as {name}" if column_type(column) == "string" else name
 
 
-def _csv_options(table: Table) -> str:
-    """Quote every text, so that no other separator cuts it."""
-    texts = ", ".join(quoted(one.name) for one in table.columns if kind_of(one) == "string")
+def _csv_options(table: MartTable) -> str:
+    """Quote every text, so that a reader with another separator does not split it."""
+    texts = ", ".join(quote_name(one.name) for one in table.columns if column_type(one) == "string")
     return f"format csv, header, {TIMES}, force_quote ({texts})"
 
 
-KINDS = {
-    "parquet": Kind(_as_parquet, lambda name: f"{name}/part-0.parquet", _parquet_options),
-    "csv": Kind(_as_csv, lambda name: f"{name}.csv", _csv_options),
-    "jsonl": Kind(
-        lambda column: quoted(column.name),
+FILE_FORMATS = {
+    "parquet": FileFormat(_as_parquet, lambda name: f"{name}/part-0.parquet", _parquet_options),
+    "csv": FileFormat(_as_csv, lambda name: f"{name}.csv", _csv_options),
+    "jsonl": FileFormat(
+        lambda column: quote_name(column.name),
         lambda name: f"{name}.jsonl",
         lambda _: f"format json, {TIMES}",
     ),
@@ -65,30 +65,37 @@ KINDS = {
 
 
 def write_table(
-    connection: duckdb.DuckDBPyConnection, table: Table, kind: Kind, folder: Path
+    connection: duckdb.DuckDBPyConnection, table: MartTable, file_format: FileFormat, folder: Path
 ) -> str:
-    """Write a table into a folder; return its path there."""
-    place = kind.place(table.name)
-    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-    _copy(connection, table, kind, folder / place, kind.options(table))
-    return place
+    """Write a mart into a folder; return the path of its file in the folder."""
+    name = file_format.file_name(table.name)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    _copy(connection, table, file_format, folder / name, file_format.options(table))
+    return name
 
 
-def write_partitions(connection: duckdb.DuckDBPyConnection, table: Table, folder: Path) -> str:
-    """Write a table as Parquet with a folder a run; the run is in the folder's name alone."""
-    if not table.row_count:  # without a run there is no folder for it
-        return write_table(connection, table, KINDS["parquet"], folder)
+def write_partitions(connection: duckdb.DuckDBPyConnection, table: MartTable, folder: Path) -> str:
+    """Write a mart as Parquet with one folder per run; return a glob of the files.
+
+    The column run_id is in the names of the folders, not in the files.
+    """
+    if not table.row_count:  # without rows DuckDB would write no file
+        return write_table(connection, table, FILE_FORMATS["parquet"], folder)
     options = f"{_parquet_options(table)}, partition_by (run_id), filename_pattern 'part-{{i}}'"
     (folder / table.name).mkdir()
-    _copy(connection, table, KINDS["parquet"], folder / table.name, options)
+    _copy(connection, table, FILE_FORMATS["parquet"], folder / table.name, options)
     return f"{table.name}/run_id=*/*.parquet"
 
 
 def _copy(
-    connection: duckdb.DuckDBPyConnection, table: Table, kind: Kind, target: Path, options: str
+    connection: duckdb.DuckDBPyConnection,
+    table: MartTable,
+    file_format: FileFormat,
+    target: Path,
+    options: str,
 ) -> None:
-    columns = ", ".join(kind.select(column) for column in table.columns)
-    # each thread holds some groups of rows as text
+    columns = ", ".join(file_format.select(column) for column in table.columns)
+    # each thread holds several row groups as text: one thread needs the least memory
     connection.execute("set threads = 1" if table.is_wide else "reset threads")
     connection.execute(
         f"copy (select {columns} from {relation(table.name)}) to {literal(target)} ({options})"
@@ -96,7 +103,7 @@ def _copy(
 
 
 def check_partitions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Refuse runs whose names cannot be those of folders."""
+    """Raise UsageError if the name of a run cannot be part of a folder's name."""
     tables = connection.execute(
         f"select table_name from duckdb_tables() where database_name = '{SNAPSHOT}'"
     ).fetchall()
@@ -105,6 +112,7 @@ def check_partitions(connection: duckdb.DuckDBPyConnection) -> None:
         for (run,) in runs:
             if run == NO_PARTITION or len(f"run_id={quote(run, safe='')}") > NAME_BYTES:
                 raise UsageError(
-                    f"--partition-by-run: the name of the run {label(run)} is too long for a"
-                    " folder, or means something else there\n  what to do: export without it"
+                    f"--partition-by-run: the run {label(run)} cannot have a folder: the name is"
+                    " too long or has a special meaning\n"
+                    "  what to do: export without --partition-by-run"
                 )

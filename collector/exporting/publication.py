@@ -1,4 +1,4 @@
-"""Make files in a folder that nobody looks at, and let them take their places at once."""
+"""Write files in a hidden working folder, and replace the previous export by them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ RENAME_EXCHANGE = 2
 
 @contextlib.contextmanager
 def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[Path]:
-    """Give a folder on the disk of the output, while no other export works there."""
+    """Yield a new folder inside of the output folder, which is locked against other exports."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         with (output / LOCK).open("wb") as lock:
-            _take(lock, output, on_wait)
-            _tidy(output)
+            _lock(lock, output, on_wait)
+            _clean_up(output)
             folder = Path(tempfile.mkdtemp(".tmp", PREFIX, output))
             try:
                 yield folder
@@ -40,19 +40,19 @@ def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[
 
 
 def publish(folder: Path, output: Path, names: Sequence[str]) -> None:
-    """Let what was made take its place; what was there is whole until that moment."""
+    """Move files and folders to the output; each previous one stays complete until its moment."""
     for name in names:
-        _sync(folder / name)
+        _sync_files(folder / name)
     for name in names:
         try:
-            _take_place(folder / name, output / name)
+            _replace(folder / name, output / name)
         except OSError as error:
             raise FileError(f"cannot write {output / name}: {error.strerror}") from error
     sync_folder(output)
 
 
-def _take(lock: BinaryIO, output: Path, on_wait: Callable[[str], None]) -> None:
-    """Hold a lock for as long as this process lives, or the file is open."""
+def _lock(lock: BinaryIO, output: Path, on_wait: Callable[[str], None]) -> None:
+    """Wait for the lock, and hold it until the file is closed or the process ends."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -60,52 +60,53 @@ def _take(lock: BinaryIO, output: Path, on_wait: Callable[[str], None]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def _take_place(made: Path, place: Path) -> None:
-    # what was not written to the file before would be taken for a part of this one
-    place.with_name(f"{place.name}.wal").unlink(missing_ok=True)
-    if place.is_dir():
-        _exchange(made, place)
+def _replace(source: Path, target: Path) -> None:
+    # DuckDB would apply the write-ahead log of the previous snapshot to the new one
+    target.with_name(f"{target.name}.wal").unlink(missing_ok=True)
+    if target.is_dir():
+        _exchange(source, target)
     else:
-        made.replace(place)
+        source.replace(target)
 
 
-def _tidy(output: Path) -> None:
-    """Remove what killed exports have left; what they had put aside gets its place back."""
-    for left in output.glob(f"{PREFIX}*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)
+def _clean_up(output: Path) -> None:
+    """Remove the working folders of killed exports, and restore folders they had moved aside."""
+    for leftover in output.glob(f"{PREFIX}*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
     for aside in output.glob(f".*{ASIDE}"):
-        place = output / aside.name.removeprefix(".").removesuffix(ASIDE)
-        if place.exists():
+        target = output / aside.name.removeprefix(".").removesuffix(ASIDE)
+        if target.exists():
             shutil.rmtree(aside, ignore_errors=True)
         else:
-            aside.rename(place)
+            aside.rename(target)
 
 
-def _exchange(made: Path, place: Path) -> None:
-    """Let two folders change their names in one step, where the system can."""
-    if _is_exchanged(made, place):
+def _exchange(source: Path, target: Path) -> None:
+    """Replace a folder by another: in one step if the system can, else in two."""
+    if _exchange_atomically(source, target):
         return
-    aside = place.with_name(f".{place.name}{ASIDE}")
-    place.rename(aside)
+    aside = target.with_name(f".{target.name}{ASIDE}")
+    target.rename(aside)
     try:
-        made.rename(place)
+        source.rename(target)
     except OSError:
-        aside.rename(place)
+        aside.rename(target)
         raise
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _is_exchanged(made: Path, place: Path) -> bool:
+def _exchange_atomically(source: Path, target: Path) -> bool:
+    """Swap the names of two folders; return False if the system cannot."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:  # only Linux has it, and not for every file system
+    if rename is None:  # only Linux has renameat2, and not for every file system
         return False
-    paths = os.fsencode(made), os.fsencode(place)
+    paths = os.fsencode(source), os.fsencode(target)
     return bool(rename(AT_FDCWD, paths[0], AT_FDCWD, paths[1], RENAME_EXCHANGE) == 0)
 
 
-def _sync(made: Path) -> None:
-    """Force what was made to the disk."""
-    files = [made] if made.is_file() else [path for path in made.rglob("*") if path.is_file()]
-    for path in files:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
+def _sync_files(path: Path) -> None:
+    """Force a file, or all files in a folder, to the disk."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    for file in files:
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())

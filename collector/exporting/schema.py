@@ -1,4 +1,4 @@
-"""Describe exported files for programs: a data package, as Frictionless Data specifies it."""
+"""Describe exported files for programs, as a data package of Frictionless Data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from collector import __version__
-from collector.exporting.tables import Table, kind_of
+from collector.exporting.tables import MartTable, column_type
+from collector.profiling.manifest import ModelColumn
 from collector.spreadsheets import GUARD
 
 NAME = "schema.json"
@@ -24,13 +25,13 @@ MEDIA = {
 
 def write_schema(
     folder: Path,
-    tables: Sequence[Table],
+    tables: Sequence[MartTable],
     *,
-    kind: str,
-    places: Mapping[str, str],
+    file_format: str,
+    paths: Mapping[str, str],
     is_partitioned: bool,
 ) -> None:
-    """Write what the files of a folder hold."""
+    """Write the description of the files in a folder; `paths` are their names by mart."""
     package = {
         "name": PACKAGE,
         "profile": "tabular-data-package",
@@ -38,40 +39,41 @@ def write_schema(
         "version": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "resources": [
-            _resource(table, kind, places[table.name], is_partitioned=is_partitioned)
+            _resource(table, file_format, paths[table.name], is_partitioned=is_partitioned)
             for table in tables
         ],
     }
     (folder / NAME).write_bytes(orjson.dumps(package, option=orjson.OPT_INDENT_2))
 
 
-def _resource(table: Table, kind: str, path: str, *, is_partitioned: bool) -> dict[str, Any]:
+def _resource(
+    table: MartTable, file_format: str, path: str, *, is_partitioned: bool
+) -> dict[str, Any]:
     # a mart without rows has no partitions
     partitions = {"partitionedBy": ["run_id"]} if is_partitioned and table.row_count else {}
-    guard = {"formulaGuard": GUARD} if kind == "csv" else {}
+    guard = {"formulaGuard": GUARD} if file_format == "csv" else {}
     return {
         "name": table.name,
         "path": path,
-        "mediatype": MEDIA[kind],
+        "mediatype": MEDIA[file_format],
         "encoding": "utf-8",
         "description": table.model.description,
         "rows": table.row_count,
         **partitions,
         **guard,
         "schema": {
-            "fields": [_field(table, column.name) for column in table.columns],
+            "fields": [_field(table, column) for column in table.columns],
             "primaryKey": list(table.model.key),
             "missingValues": [""],
         },
     }
 
 
-def _field(table: Table, name: str) -> dict[str, Any]:
-    (column,) = (column for column in table.columns if column.name == name)
-    required = {"constraints": {"required": True}} if name in table.model.key else {}
+def _field(table: MartTable, column: ModelColumn) -> dict[str, Any]:
+    required = {"constraints": {"required": True}} if column.name in table.model.key else {}
     return {
-        "name": name,
-        "type": kind_of(column),
+        "name": column.name,
+        "type": column_type(column),
         "duckdbType": column.data_type.upper(),
         **({"contentMediaType": "application/json"} if column.is_json else {}),
         "description": column.description,

@@ -1,6 +1,6 @@
-"""Copy marts into a DuckDB file of their own, which everything else is made from.
+"""Copy marts into a snapshot, a separate DuckDB file from which the other files are written.
 
-The warehouse is held only while it is copied, so that the next profile can go on meanwhile.
+The warehouse is locked only while its marts are copied, so that the next profile need not wait.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ import duckdb
 
 from collector.errors import FileError, UsageError
 from collector.exporting.progress import Bar
-from collector.exporting.tables import Table
-from collector.profiling.manifest import Model
+from collector.exporting.tables import MartTable
+from collector.profiling.manifest import CompiledModel
 from collector.profiling.marts import comments
 from collector.suggestions import unknown_name
-from collector.warehouse.access import WAREHOUSE, attach, with_lock
-from collector.warehouse.sql import known_columns, literal, quoted
+from collector.warehouse.access import WAREHOUSE, attach, open_with_lock
+from collector.warehouse.sql import known_columns, literal, quote_name
 
 SNAPSHOT = "snapshot"
-# readable by every DuckDB from 1.0 on: the drivers of BI tools bundle older ones
+# every DuckDB from 1.0 on can read it: the drivers of BI tools bundle older versions
 STORAGE_VERSION = "v1.0.0"
-# DuckDB writes files group by group of rows, and sorts a piece as a whole: both must fit into
-# memory, however long the texts in a row are
+# DuckDB holds a whole row group when it writes, and a whole range when it sorts: both must fit
+# into memory, even if the rows contain long texts
 GROUP_BYTES = 16 << 20
-PIECE_BYTES = 32 << 20
+RANGE_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
-class Source:
-    """Which marts of a warehouse to copy, and which of its runs; none named means all."""
+class MartSelection:
+    """The marts and the runs of a warehouse to copy; no runs means all runs."""
 
     warehouse: Path
-    models: Sequence[Model]
+    models: Sequence[CompiledModel]
     runs: Sequence[str]
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Some tasks of a run."""
+class _TaskRange:
+    """A range of the tasks of a run, with the number of their rows."""
 
     run_id: str
     first: int
@@ -51,22 +51,22 @@ class _Piece:
 
 def copy_marts(
     connection: duckdb.DuckDBPyConnection,
-    source: Source,
+    selection: MartSelection,
     target: Path,
     *,
-    check: Callable[[Sequence[Table]], None],
+    check: Callable[[Sequence[MartTable]], None],
     bar: Bar,
-) -> list[Table]:
-    """Copy the rows of the wanted runs, in the order of their keys; `check` may refuse them."""
-    with_lock(
-        lambda: attach(connection, source.warehouse, is_read_only=True),
-        source.warehouse,
+) -> list[MartTable]:
+    """Copy the selected rows in the order of their keys; `check` may raise before the copy."""
+    open_with_lock(
+        lambda: attach(connection, selection.warehouse, is_read_only=True),
+        selection.warehouse,
         on_wait=bar.wait,
     )
     try:
-        _check(connection, source)
-        connection.execute(f"set variable runs = {_list(source.runs)}")
-        tables = [_measured(connection, model) for model in source.models]
+        _check_selection(connection, selection)
+        connection.execute(f"set variable runs = {_list(selection.runs)}")
+        tables = [_measure(connection, model) for model in selection.models]
         check(tables)
         bar.plan(sum(table.row_count for table in tables))
         rows = min(table.group_rows(GROUP_BYTES) for table in tables)
@@ -83,17 +83,18 @@ def copy_marts(
 
 
 def relation(name: str) -> str:
-    """Return a table of the snapshot as SQL knows it."""
-    return f"{SNAPSHOT}.main.{quoted(name)}"
+    """Return the SQL name of a table of the snapshot."""
+    return f"{SNAPSHOT}.main.{quote_name(name)}"
 
 
-def _check(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-    path, known = source.warehouse, known_columns(connection, WAREHOUSE)
+def _check_selection(connection: duckdb.DuckDBPyConnection, selection: MartSelection) -> None:
+    """Raise an error if the warehouse lacks a selected mart, column or run."""
+    path, known = selection.warehouse, known_columns(connection, WAREHOUSE)
     if "runs" not in known:
         raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
     missing = [
         f"{model.name}.{column.name}"
-        for model in source.models
+        for model in selection.models
         for column in model.columns
         if column.name not in known.get(model.name, ())
     ]
@@ -105,42 +106,42 @@ def _check(connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         )
     rows = connection.execute(f"select run_id from {WAREHOUSE}.main.runs order by all").fetchall()
     ids = [row[0] for row in rows]
-    for run in source.runs:
+    for run in selection.runs:
         if run not in ids:
             raise UsageError(f"--run {unknown_name(run, ids)}")
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, table: Table, bar: Bar) -> None:
-    model, place = table.model, relation(table.name)
-    columns = ", ".join(f"{quoted(column.name)} {column.data_type}" for column in model.columns)
-    names = ", ".join(quoted(column.name) for column in model.columns)
-    order = ", ".join(quoted(name) for name in model.key)
-    connection.execute(f"create table {place} ({columns})")
+def _copy(connection: duckdb.DuckDBPyConnection, table: MartTable, bar: Bar) -> None:
+    model, target = table.model, relation(table.name)
+    columns = ", ".join(f"{quote_name(column.name)} {column.data_type}" for column in model.columns)
+    names = ", ".join(quote_name(column.name) for column in model.columns)
+    order = ", ".join(quote_name(name) for name in model.key)
+    connection.execute(f"create table {target} ({columns})")
     label = f"copying {table.name}"
-    pieces = _pieces(connection, table)
-    # each thread holds rows that it sorts and writes
-    connection.execute("set threads = 1" if pieces else "reset threads")
+    ranges = _task_ranges(connection, table)
+    # each thread holds the rows that it sorts and writes: one thread needs the least memory
+    connection.execute("set threads = 1" if ranges else "reset threads")
     with (
-        bar.step(label, table.row_count, None if pieces else connection),
+        bar.step(label, table.row_count, None if ranges else connection),
         _transaction(connection),
     ):
-        insert = f"insert into {place} select {names} from {_source(model)}"
-        if not pieces:
+        insert = f"insert into {target} select {names} from {_selected_rows(model)}"
+        if not ranges:
             connection.execute(f"{insert} order by {order}")
         done = 0
-        for piece in pieces:
+        for tasks in ranges:
             where = "where run_id = $run and task_index between $first and $last"
-            values = {"run": piece.run_id, "first": piece.first, "last": piece.last}
+            values = {"run": tasks.run_id, "first": tasks.first, "last": tasks.last}
             connection.execute(f"{insert} {where} order by {order}", values)
-            done += piece.row_count
+            done += tasks.row_count
             bar.show(label, done)
-    for comment in comments(model, place):
+    for comment in comments(model, target):
         connection.execute(comment)
 
 
 @contextlib.contextmanager
 def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Write in one go, or let the first error be the one that is told."""
+    """Run the block in a transaction; raise its error even if the rollback fails too."""
     connection.execute("begin transaction")
     try:
         yield
@@ -151,50 +152,50 @@ def _transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
     connection.execute("commit")
 
 
-def _pieces(connection: duckdb.DuckDBPyConnection, table: Table) -> list[_Piece]:
-    """Cut a table of long rows into tasks that follow on each other; others are sorted at once."""
-    rows = PIECE_BYTES // table.row_bytes + 1
+def _task_ranges(connection: duckdb.DuckDBPyConnection, table: MartTable) -> list[_TaskRange]:
+    """Split a mart with large rows into task ranges; return none if it is sorted whole."""
+    rows = RANGE_BYTES // table.row_bytes + 1
     is_large = table.is_wide and table.row_count > rows
     if not is_large or "task_index" not in table.model.key:
         return []
-    found = connection.execute(
+    ranges = connection.execute(
         f"""
         select run_id, min(task_index), max(task_index), count(*)
         from (
             select
                 run_id,
                 task_index,
-                (rank() over (partition by run_id order by task_index) - 1) // {rows} as piece
-            from {_source(table.model)}
+                (rank() over (partition by run_id order by task_index) - 1) // {rows} as part
+            from {_selected_rows(table.model)}
         )
-        group by run_id, piece
-        order by run_id, piece
+        group by run_id, part
+        order by run_id, part
         """
     ).fetchall()
-    return [_Piece(*row) for row in found]
+    return [_TaskRange(*row) for row in ranges]
 
 
-def _measured(connection: duckdb.DuckDBPyConnection, model: Model) -> Table:
-    """Count the rows, and how many bytes the longest rows of a run have on average."""
-    texts = [quoted(column.name) for column in model.columns if column.data_type == "varchar"]
+def _measure(connection: duckdb.DuckDBPyConnection, model: CompiledModel) -> MartTable:
+    """Count the rows, and estimate their size: the average of the run with the largest rows."""
+    texts = [quote_name(column.name) for column in model.columns if column.data_type == "varchar"]
     width = " + ".join([str(8 * len(model.columns)), *(f"coalesce(strlen({t}), 0)" for t in texts)])
-    found = connection.execute(
+    sizes = connection.execute(
         f"""
         select coalesce(sum(row_count), 0)::bigint, coalesce(max(row_bytes), 1)::bigint
         from (
             select run_id, count(*) as row_count, avg({width}) as row_bytes
-            from {_source(model)}
+            from {_selected_rows(model)}
             group by run_id
         )
         """
     ).fetchone()
-    assert found is not None
-    return Table(model, row_count=found[0], row_bytes=found[1])
+    assert sizes is not None
+    return MartTable(model, row_count=sizes[0], row_bytes=sizes[1])
 
 
-def _source(model: Model) -> str:
+def _selected_rows(model: CompiledModel) -> str:
     return (
-        f"(from {WAREHOUSE}.main.{quoted(model.name)}"
+        f"(from {WAREHOUSE}.main.{quote_name(model.name)}"
         " where getvariable('runs') is null or list_contains(getvariable('runs'), run_id))"
     )
 

@@ -1,4 +1,4 @@
-"""What is exported: which marts and runs, and what is known of their columns."""
+"""Describe an export: its formats, marts and runs, and the types of the columns."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from collector.errors import UsageError
-from collector.profiling.manifest import Column, Model, Plan
+from collector.profiling.manifest import CompiledModel, ModelColumn, Plan
 from collector.suggestions import unknown_name
 
 WIDE_BYTES = 4_000
-# as DuckDB has them: the usual group of rows, and the smallest
+# the default and the smallest row group of DuckDB
 GROUP_ROWS = 122_880
 VECTOR_ROWS = 2_048
 FORMATS = ("parquet", "csv", "jsonl", "xlsx", "snapshot")
-# every type that a mart may have, as JSON's table schemas call it
-KINDS = {
+# every type that a column of a mart can have, and its name in a Frictionless table schema
+COLUMN_TYPES = {
     "varchar": "string",
     "bigint": "integer",
     "integer": "integer",
@@ -26,8 +26,8 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What to export; no marts or no runs means all."""
+class ExportRequest:
+    """The formats, marts and runs to export; no marts means all marts, and no runs all runs."""
 
     formats: tuple[str, ...] = ("parquet",)
     marts: tuple[str, ...] = ()
@@ -36,58 +36,62 @@ class Wanted:
     has_snapshot: bool = True
 
     def check(self) -> None:
-        """Refuse what contradicts itself."""
+        """Raise UsageError if a format is unknown or two options contradict each other."""
         for option, names in (("-f", self.formats), ("-s", self.marts)):
             for name in names:
                 if "," in name:
-                    each = " ".join(f"{option} {one}" for one in name.split(",") if one)
-                    raise UsageError(f"{option} {name}: one name at a time, please: {each}")
+                    repeated = " ".join(f"{option} {one}" for one in name.split(",") if one)
+                    raise UsageError(
+                        f"{option} {name}: repeat the option for each name: {repeated}"
+                    )
         for name in self.formats:
             if name not in FORMATS:
                 raise UsageError(f"--format {unknown_name(name, FORMATS)}")
         if self.is_partitioned and "parquet" not in self.formats:
-            raise UsageError("--partition-by-run is for --format parquet")
+            raise UsageError("--partition-by-run works only with --format parquet")
         if not self.has_snapshot and "snapshot" in self.formats:
-            raise UsageError("--format snapshot or --no-snapshot, not both")
+            raise UsageError(
+                "--format snapshot and --no-snapshot contradict each other: use only one"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return what is published, each format once."""
+        """Return the formats to publish, each once; the snapshot comes last."""
         files = [name for name in FORMATS if name in self.formats and name != "snapshot"]
         return (*files, *(["snapshot"] if self.has_snapshot else []))
 
 
 @dataclass(frozen=True)
-class Table:
-    """A mart with the number of its rows that are exported, and about how long each is."""
+class MartTable:
+    """A mart with the number of rows to export, and their average size in bytes."""
 
-    model: Model
+    model: CompiledModel
     row_count: int
     row_bytes: int = 1
 
     @property
     def name(self) -> str:
-        """Return what the mart is called."""
+        """Return the name of the mart."""
         return self.model.name
 
     def group_rows(self, size: int) -> int:
-        """Return how many rows go together, if they may have so many bytes: whole vectors."""
+        """Return how many rows make a group of about `size` bytes: a multiple of VECTOR_ROWS."""
         rows = size // self.row_bytes // VECTOR_ROWS * VECTOR_ROWS
         return min(GROUP_ROWS, max(VECTOR_ROWS, rows))
 
     @property
     def is_wide(self) -> bool:
-        """Tell whether some thousand rows are a lot to hold."""
+        """Tell whether the rows are so large that a thread should not hold thousands of them."""
         return self.row_bytes > WIDE_BYTES
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """Return its columns in order."""
+    def columns(self) -> tuple[ModelColumn, ...]:
+        """Return the columns of the mart, in order."""
         return self.model.columns
 
 
-def choose_marts(plan: Plan, names: Sequence[str]) -> list[Model]:
-    """Return the marts that were named, or all."""
+def choose_marts(plan: Plan, names: Sequence[str]) -> list[CompiledModel]:
+    """Return the named marts, or all if there are no names; raise UsageError if one is unknown."""
     marts = {model.name: model for model in plan.layer("marts")}
     for name in names:
         if name not in marts:
@@ -95,6 +99,6 @@ def choose_marts(plan: Plan, names: Sequence[str]) -> list[Model]:
     return [model for name, model in sorted(marts.items()) if not names or name in names]
 
 
-def kind_of(column: Column) -> str:
-    """Return the type of a column in words that every tool knows."""
-    return KINDS[column.data_type]
+def column_type(column: ModelColumn) -> str:
+    """Return the type of a column as a Frictionless table schema calls it."""
+    return COLUMN_TYPES[column.data_type]

@@ -1,1 +1,1 @@
-"""Turn the files of a run into the marts of the warehouse, and NeMo Gym's output files."""
+"""Turn the files of runs into the marts of a warehouse and into NeMo Gym's output files."""

@@ -1,4 +1,4 @@
-"""Read dbt's manifest into a plan, and refuse what `spotter profile` would build otherwise."""
+"""Read dbt's manifest into a plan, and refuse what `spotter profile` cannot build as dbt does."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from collector.errors import SpotterError
 
 @dataclass(frozen=True)
 class Layer:
-    """How the models of a folder are built, in dbt's words."""
+    """How dbt is configured to build the models of a folder."""
 
     materialized: str
     strategy: str | None = None
     hooks: frozenset[str] = frozenset()
 
 
-# each of these is done by collector/profiling/batch.py or marts.py
+# collector/profiling/batch.py and marts.py build each of these without dbt
 LAYERS = {
     "staging": Layer("table", hooks=frozenset({"{{ declare_batch() }}"})),
     "audits": Layer("view"),
@@ -37,8 +37,8 @@ CONSTRAINTS = {"not_null", "custom"}
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a mart, as its contract says."""
+class ModelColumn:
+    """A column of a model, as the YAML file declares it."""
 
     name: str
     data_type: str
@@ -48,8 +48,8 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Model:
-    """One compiled model, with what is needed to build and to explain it."""
+class CompiledModel:
+    """A model with its compiled SQL and the descriptions from its YAML file."""
 
     name: str
     layer: str
@@ -57,14 +57,14 @@ class Model:
     relation: str
     sql: str
     description: str
-    columns: tuple[Column, ...]
+    columns: tuple[ModelColumn, ...]
     meta: dict[str, Any]
     key: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A look-up table of the project, as a query that has its rows."""
+    """A look-up table of the project, as a query that returns its rows."""
 
     relation: str
     sql: str
@@ -72,7 +72,7 @@ class Seed:
 
 @dataclass(frozen=True)
 class Check:
-    """One compiled singular test: rows it returns are violations."""
+    """A singular test with its compiled SQL, which returns the violations."""
 
     name: str
     sql: str
@@ -80,19 +80,19 @@ class Check:
 
 @dataclass(frozen=True)
 class Plan:
-    """All models in the order of their dependencies, and the tests that guard every build."""
+    """The seeds, the models in the order of their dependencies, and the tests to run after."""
 
     seeds: tuple[Seed, ...]
-    models: tuple[Model, ...]
+    models: tuple[CompiledModel, ...]
     checks: tuple[Check, ...]
 
-    def layer(self, *names: str) -> list[Model]:
-        """Return the models of some layers, in order."""
+    def layer(self, *names: str) -> list[CompiledModel]:
+        """Return the models of the named layers, in the order to build them."""
         return [model for model in self.models if model.layer in names]
 
 
 def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
-    """Turn dbt's manifest into a plan; raise SpotterError if it holds what cannot be built."""
+    """Turn dbt's manifest into a plan; raise SpotterError if Spotter cannot build the project."""
     _refuse_unsupported(manifest["nodes"])
     nodes = manifest["nodes"]
     models = {
@@ -105,7 +105,9 @@ def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
         for node in nodes.values()
         if node.get("test_metadata", {}).get("name") == "unique_key"
     }
-    seeds = [_seed(node, project) for node in nodes.values() if node["resource_type"] == "seed"]
+    seeds = [
+        _read_seed(node, project) for node in nodes.values() if node["resource_type"] == "seed"
+    ]
     checks = [
         Check(name=node["name"], sql=node["compiled_code"])
         for node in nodes.values()
@@ -113,32 +115,32 @@ def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
     ]
     return Plan(
         seeds=tuple(sorted(seeds, key=lambda seed: seed.relation)),
-        models=tuple(_model(models[name], keys.get(name, ())) for name in _in_order(models)),
+        models=tuple(_model(models[name], keys.get(name, ())) for name in _sorted_names(models)),
         checks=tuple(sorted(checks, key=lambda check: check.name)),
     )
 
 
-def _in_order(models: dict[str, Any]) -> list[str]:
-    """Sort the models so that each comes after those it reads, and otherwise by name."""
+def _sorted_names(models: dict[str, Any]) -> list[str]:
+    """Return the names so that each model comes after the models it reads, else by name."""
     graph = {name: sorted(models[name]["depends_on"]["nodes"]) for name in sorted(models)}
     return [name for name in graphlib.TopologicalSorter(graph).static_order() if name in models]
 
 
-def _seed(node: dict[str, Any], project: Path) -> Seed:
-    """Turn a seed's file into a query, so that the plan needs no other file."""
+def _read_seed(node: dict[str, Any], project: Path) -> Seed:
+    """Turn a seed's CSV file into a query, so that the plan needs no other file."""
     types = node["config"]["column_types"]
     path = project / node["original_file_path"]
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    texts = orjson.dumps(rows).decode().replace("'", "''")
+    values = orjson.dumps(rows).decode().replace("'", "''")
     shape = orjson.dumps([types]).decode()
     return Seed(
-        node["relation_name"], f"select unnest(from_json('{texts}', '{shape}'), max_depth := 2)"
+        node["relation_name"], f"select unnest(from_json('{values}', '{shape}'), max_depth := 2)"
     )
 
 
-def _model(node: dict[str, Any], key: tuple[str, ...]) -> Model:
-    return Model(
+def _model(node: dict[str, Any], key: tuple[str, ...]) -> CompiledModel:
+    return CompiledModel(
         name=node["name"],
         layer=node["fqn"][1],
         materialized=node["config"]["materialized"],
@@ -151,8 +153,8 @@ def _model(node: dict[str, Any], key: tuple[str, ...]) -> Model:
     )
 
 
-def _column(column: dict[str, Any]) -> Column:
-    return Column(
+def _column(column: dict[str, Any]) -> ModelColumn:
+    return ModelColumn(
         name=column["name"],
         data_type=column["data_type"] or "",
         description=column["description"],
@@ -166,14 +168,14 @@ def _constraint(rule: dict[str, Any]) -> str:
 
 
 def _refuse_unsupported(nodes: dict[str, Any]) -> None:
-    """Refuse what `spotter profile` would not build as dbt does."""
+    """Raise SpotterError if `spotter profile` cannot build a node as dbt does."""
     problems = [
         f"{node['name']}: {problem}" for node in nodes.values() for problem in _problems(node)
     ]
     if problems:
         raise SpotterError(
             "\n  ".join(["spotter profile cannot build this project as dbt would:", *problems])
-            + "\n  what to do: build it with dbt, or teach collector/profiling to build this"
+            + "\n  what to do: build the project with dbt, or add support in collector/profiling"
         )
 
 
@@ -188,8 +190,8 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
         yield f"the folder models/{layer} is not supported"
         return
     expected = LAYERS[layer]
-    if (made := config["materialized"]) != expected.materialized:
-        yield f"in models/{layer}, {made} is not supported, only {expected.materialized}"
+    if (materialized := config["materialized"]) != expected.materialized:
+        yield f"in models/{layer}, {materialized} is not supported, only {expected.materialized}"
     if config.get("incremental_strategy") != expected.strategy:
         yield f"the strategy {config.get('incremental_strategy')} is not supported"
     hooks = {hook["sql"] for when in ("pre-hook", "post-hook") for hook in config[when]}

@@ -1,4 +1,4 @@
-"""Write a batch into the marts of a warehouse, and check what was written."""
+"""Write the rows of a batch into the marts of a warehouse, and run the tests on them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import duckdb
 
 from collector.cache import cache_dir
 from collector.errors import InvariantError
-from collector.profiling.manifest import Model, Plan
+from collector.profiling.manifest import CompiledModel, Plan
 from collector.warehouse.access import OFFLINE, SCRATCH, WAREHOUSE, attach
-from collector.warehouse.sql import known_columns, literal, quoted
+from collector.warehouse.sql import known_columns, literal, quote_name
 
 EMPTY = "empty"
 VIEW_LAYERS = ("exports", "semantic")
@@ -22,7 +22,7 @@ BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 def build_marts(
     connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
 ) -> None:
-    """Replace the batch's rows in every mart, and refresh the views on them."""
+    """Replace the rows of the batch's runs in every mart, and create missing tables and views."""
     _prepare(connection, plan)
     is_known = connection.execute(
         f"select run_id from {WAREHOUSE}.main.runs where run_id in ({BATCH_RUNS}) limit 1"
@@ -31,22 +31,23 @@ def build_marts(
         progress(model.name)
         if is_known:
             connection.execute(f"delete from {model.relation} where run_id in ({BATCH_RUNS})")
-        names = ", ".join(quoted(column.name) for column in model.columns)
+        names = ", ".join(quote_name(column.name) for column in model.columns)
         connection.execute(
             f"insert into {model.relation} ({names}) select {names} from ({model.sql}) as batch"
         )
 
 
 def _prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
-    """Give the warehouse all tables and views, as an empty one has them.
+    """Create the tables and views that the warehouse lacks, by copying those of an empty one.
 
-    An empty one lies in the cache: its hundreds of comments take longer to write than a small run.
+    The empty warehouse is cached, because its hundreds of comments take longer to write than the
+    rows of a small run.
     """
     script = ";\n".join(_changes(plan, {}))
     digest = hashlib.sha256(f"{duckdb.__version__} {script}".encode()).hexdigest()[:16]
     path = cache_dir() / f"empty-{digest}.duckdb"
     if not path.exists():
-        # another process may be doing the same: the last complete file wins
+        # another process may write the same file: the last complete one stays
         draft = path.with_suffix(f".{os.getpid()}.tmp")
         with duckdb.connect(config=OFFLINE) as empty:
             attach(empty, draft)
@@ -62,7 +63,7 @@ def _prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
 
 
 def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str, str]]]:
-    """Return the tables and views of every database, each with the statement that makes it."""
+    """Return the tables and views of each database: their schema and `create` statement."""
     rows = connection.execute(
         "select database_name, schema_name, sql from duckdb_tables()"
         " union all select database_name, schema_name, sql from duckdb_views()"
@@ -74,7 +75,7 @@ def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str
 
 
 def _changes(plan: Plan, known: dict[str, set[str]]) -> Iterator[str]:
-    """Give the statements that create what is not known yet, and the views anew."""
+    """Yield the statements that add missing schemas, tables and columns and replace all views."""
     for schema in VIEW_LAYERS:
         yield f"create schema if not exists {WAREHOUSE}.{schema}"
     for model in plan.layer("marts"):
@@ -83,37 +84,38 @@ def _changes(plan: Plan, known: dict[str, set[str]]) -> Iterator[str]:
         yield f"create or replace view {model.relation} as {model.sql}"
 
 
-def _table_changes(model: Model, known: set[str]) -> Iterator[str]:
-    """Create a mart with its contract, or add the columns a newer version brought."""
+def _table_changes(model: CompiledModel, known: set[str]) -> Iterator[str]:
+    """Yield the statements that create a mart, or that add the columns it lacks."""
     added = [column for column in model.columns if column.name not in known]
     if not known:
         columns = ", ".join(
-            f"{quoted(column.name)} {column.data_type} {column.constraints}" for column in added
+            f"{quote_name(column.name)} {column.data_type} {column.constraints}" for column in added
         )
         yield f"create table {model.relation} ({columns})"
     for column in added if known else ():
-        yield f"alter table {model.relation} add column {quoted(column.name)} {column.data_type}"
+        definition = f"{quote_name(column.name)} {column.data_type}"
+        yield f"alter table {model.relation} add column {definition}"
     if added:
         yield from comments(model, model.relation)
 
 
-def comments(model: Model, relation: str) -> Iterator[str]:
-    """Give the statements that write what a mart and its columns mean into the database."""
+def comments(model: CompiledModel, relation: str) -> Iterator[str]:
+    """Yield the statements that store the descriptions of a mart and its columns as comments."""
     yield f"comment on table {relation} is {literal(model.description)}"
     for column in model.columns:
-        name = f"{relation}.{quoted(column.name)}"
+        name = f"{relation}.{quote_name(column.name)}"
         yield f"comment on column {name} is {literal(column.description)}"
 
 
 def run_checks(
     connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
 ) -> None:
-    """Run the conservation tests on the batch; a violation rolls everything back."""
+    """Run the project's singular tests on the batch; raise InvariantError on the first failure."""
     for check in plan.checks:
         progress(check.name)
         rows = connection.execute(f"select * from ({check.sql}) limit 10").fetchall()
         if rows:
             raise InvariantError(
                 f"the profile contradicts itself ({check.name}): {rows}\n"
-                "  this is a defect of Spotter, please report it; nothing was written"
+                "  nothing was written. This is a bug in Spotter: please report it"
             )

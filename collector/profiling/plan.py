@@ -1,8 +1,8 @@
-"""Have dbt compile the project into a plan: the SQL of every model, in order, ready to execute.
+"""Have dbt compile the project into a plan: the SQL of every model, in the order to execute it.
 
-Importing and starting dbt takes seconds, the SQL of a small run a fraction of one. The compiled SQL
-does not change from run to run (paths and settings are DuckDB variables), so dbt compiles it once
-per version of the project, and the plan is kept in the user's cache.
+Importing and starting dbt takes seconds, while the SQL of a small run takes a fraction of a second.
+The compiled SQL does not change from run to run (paths and settings are DuckDB variables). So dbt
+compiles the project once per version, and the plan stays in the user's cache.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ import orjson
 from collector import __version__
 from collector.cache import cache_dir
 from collector.errors import SpotterError
-from collector.profiling.manifest import Check, Column, Model, Plan, Seed, read_manifest
+from collector.profiling.manifest import (
+    Check,
+    CompiledModel,
+    ModelColumn,
+    Plan,
+    Seed,
+    read_manifest,
+)
 from collector.warehouse.access import SCRATCH, WAREHOUSE
 
 PROJECT_PARTS = (
@@ -37,13 +44,13 @@ PROJECT_PARTS = (
 
 
 def load_plan() -> Plan:
-    """Return the plan of the installed project, compiling it if this version has none yet."""
+    """Return the plan of the installed project; compile the project if the cache has no plan."""
     path = cache_dir() / f"plan-{_fingerprint()}.json"
     try:
-        return _parse(path.read_bytes())
-    except (FileNotFoundError, ValueError, KeyError, TypeError):  # none yet, or a damaged one
-        plan = _compile()
-    # another process may be doing the same: the last complete file wins
+        return _parse_plan(path.read_bytes())
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # no file, or a damaged one
+        plan = _compile_project()
+    # another process may write the same file: the last complete one stays
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     draft.write_bytes(orjson.dumps(asdict(plan)))
     draft.replace(path)
@@ -51,7 +58,7 @@ def load_plan() -> Plan:
 
 
 def project_dir() -> Path:
-    """Return the dbt project: packaged inside the wheel, or the root of the checkout."""
+    """Return the folder of the dbt project: inside the wheel, or the root of the checkout."""
     packaged = Path(__file__).parent.parent / "dbt_project"
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent
 
@@ -78,8 +85,8 @@ def _project_files(root: Path) -> Iterator[Path]:
         yield from sorted(file for file in files if file.suffix in (".sql", ".yml", ".md", ".csv"))
 
 
-def _compile() -> Plan:
-    from dbt.cli.main import dbtRunner  # seconds to import: only here
+def _compile_project() -> Plan:
+    from dbt.cli.main import dbtRunner  # takes seconds to import
 
     with tempfile.TemporaryDirectory(prefix="spotter-plan-") as folder:
         arguments = [
@@ -88,17 +95,19 @@ def _compile() -> Plan:
             *("--target", "duckdb", "--target-path", folder, "--log-path", str(dbt_log().parent)),
         ]
         settings = {"SPOTTER_SCRATCH": SCRATCH, "SPOTTER_WAREHOUSE": f"{folder}/{WAREHOUSE}.duckdb"}
-        with _environment(settings), contextlib.redirect_stdout(io.StringIO()):
+        with _set_environment(settings), contextlib.redirect_stdout(io.StringIO()):
             outcome = dbtRunner().invoke(arguments)
         if not outcome.success:
-            raise SpotterError(f"dbt could not compile the project; its log is {dbt_log()}")
+            raise SpotterError(
+                f"dbt could not compile the project\n  the details are in {dbt_log()}"
+            )
         return read_manifest(
             orjson.loads(Path(folder, "manifest.json").read_bytes()), project_dir()
         )
 
 
 @contextlib.contextmanager
-def _environment(settings: dict[str, str]) -> Iterator[None]:
+def _set_environment(settings: dict[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:
@@ -111,15 +120,15 @@ def _environment(settings: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _parse(content: bytes) -> Plan:
+def _parse_plan(content: bytes) -> Plan:
     stored = orjson.loads(content)
     return Plan(
         seeds=tuple(Seed(**seed) for seed in stored["seeds"]),
         models=tuple(
-            Model(
+            CompiledModel(
                 **{
                     **model,
-                    "columns": tuple(Column(**column) for column in model["columns"]),
+                    "columns": tuple(ModelColumn(**column) for column in model["columns"]),
                     "key": tuple(model["key"]),
                 }
             )

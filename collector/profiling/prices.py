@@ -1,4 +1,4 @@
-"""Read what tokens cost from a file of the user's."""
+"""Read the prices of tokens from the file that --prices names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REASONS = {
 
 
 class Price(BaseModel):
-    """What a model costs, per million tokens."""
+    """The prices of one model, per million tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -34,25 +34,25 @@ class Price(BaseModel):
     cached_input: float | None = Field(default=None, ge=0, allow_inf_nan=False)
 
     def row(self, model: str) -> tuple[str, float, float, float]:
-        """Return the price as the models read it; cached tokens cost as others by default."""
+        """Return the row for the dbt models; cached input costs as other input by default."""
         cached = self.input if self.cached_input is None else self.cached_input
         return model, self.input, cached, self.output
 
 
 def read_prices(path: Path) -> PriceList:
-    """Read a YAML file with the prices of models, or say what is wrong with it."""
-    if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise FileError(f"the prices at {path} are not a file")
+    """Read a YAML file with the prices of models; raise FileError or UsageError if it is wrong."""
+    if path.exists() and not path.is_file():  # reading a pipe would wait forever
+        raise FileError(f"cannot read the prices at {path}: it is not a regular file")
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"cannot read the prices at {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"{path} is not a YAML file: {error}") from error
-    if not isinstance(given, dict) or not given:
-        raise UsageError(f"{path} names no model\n{HINT}")
+    if not isinstance(content, dict) or not content:
+        raise UsageError(f"{path} has no prices\n{HINT}")
     try:
-        prices = TypeAdapter(dict[str, Price]).validate_python(given)
+        prices = TypeAdapter(dict[str, Price]).validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "[key]")

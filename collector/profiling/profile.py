@@ -14,34 +14,35 @@ from pathlib import Path
 import duckdb
 
 from collector.artifacts import Run
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.errors import FileError, SpotterError, UsageError
 from collector.profiling import marts, publish
-from collector.profiling.batch import Batch, Problem
+from collector.profiling.batch import Batch
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
+from collector.profiling.problems import RunProblem
 from collector.profiling.statistics import Statistics
 from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
-from collector.warehouse.scratch import defects_logged, open_limited
+from collector.warehouse.scratch import log_defects, open_scratch
 from collector.warehouse.sql import Row, fetch_rows
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How to profile: the warehouse, the strictness, and the memory DuckDB may use."""
+class ProfileSettings:
+    """The warehouse to write to, the strictness, the statistics, and the memory for DuckDB."""
 
     warehouse: Path
     is_partial_allowed: bool = False
     memory_limit: str | None = None
     statistics: Statistics = field(default_factory=Statistics)
     is_published: bool = True
-    """Whether NeMo Gym's output files are written, beside the warehouse."""
+    """Whether to write NeMo Gym's output files too, not only the warehouse."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the marts say of the runs that were profiled."""
+    """The profiled runs with the rows of the marts that the command reports."""
 
     warehouse: Path
     is_new_warehouse: bool
@@ -50,18 +51,18 @@ class Outcome:
     agents: dict[str, list[Row]]
     headlines: dict[str, Headlines]
     outdated: list[str] = field(default_factory=list)
-    """Rollouts files of runs in the warehouse that an earlier version profiled, by other rules."""
+    """Rollouts files of the runs in the warehouse that an earlier version profiled."""
     statistics: Statistics = field(default_factory=Statistics)
     unpriced: list[Row] = field(default_factory=list)
-    """Measured rollouts without a cost, counted by run and model, if prices were given."""
+    """The number of measured rollouts without a cost, by run and model; empty without prices."""
     is_published: bool = True
 
 
 class BrokenRunsError(SpotterError):
-    """One or more runs cannot be profiled, so nothing was written for any."""
+    """At least one run cannot be profiled, so nothing was written for any run."""
 
-    def __init__(self, problems: list[Problem], *, run_count: int) -> None:
-        """Take what is wrong with each run; the gravest decides the exit code."""
+    def __init__(self, problems: list[RunProblem], *, run_count: int) -> None:
+        """Build the message from the problems; the highest exit code among them is used."""
         messages = [problem.message for problem in problems]
         if run_count > 1:
             messages.append(f"{len(problems)} of {run_count} runs are broken; nothing was written")
@@ -71,8 +72,8 @@ class BrokenRunsError(SpotterError):
 
 
 @dataclass
-class Steps:
-    """Tells a listener which step of how many is being done."""
+class StepCounter:
+    """Tell a listener the number and the name of each step as it begins."""
 
     listener: Callable[[int, int, str], None]
     total: int
@@ -85,18 +86,18 @@ class Steps:
 
 
 def profile(
-    runs: list[Run], settings: Settings, *, listener: Callable[[int, int, str], None]
+    runs: list[Run], settings: ProfileSettings, *, listener: Callable[[int, int, str], None]
 ) -> Outcome:
-    """Profile the runs together: every one is written, or none is."""
+    """Profile the runs together: write all of them, or none if one is broken."""
     settings.statistics.check()
-    _check_places(runs, settings.warehouse)
+    _check_paths(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
     plan = load_plan()
     built = [model for model in plan.models if model.layer not in marts.VIEW_LAYERS]
-    steps = Steps(listener, total=len(built) + len(plan.checks))
+    steps = StepCounter(listener, total=len(built) + len(plan.checks))
     with (
-        defects_logged("profile"),
-        _scratch(settings) as (connection, folder),
+        log_defects("profile"),
+        _open_scratch(settings) as (connection, folder),
         tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
     ):
         batch = Batch(
@@ -112,27 +113,30 @@ def profile(
         if problems:
             raise BrokenRunsError(problems, run_count=len(runs))
         batch.match()
-        return _write(plan, connection, runs, settings, steps)
+        return _write_runs(plan, connection, runs, settings, steps)
 
 
-def _check_places(runs: list[Run], path: Path) -> None:
-    check_warehouse(path)
+def _check_paths(runs: list[Run], warehouse: Path) -> None:
+    """Raise an error if the warehouse and the files of the runs cannot be what they should be."""
+    check_warehouse(warehouse)
     for run in runs:
         if is_duckdb(run.rollouts):
-            raise UsageError(f"{run.rollouts} is a warehouse: name a file of rollouts")
-        if path in (run.rollouts, run.inputs, run.failures, *run.outputs):
-            raise UsageError(f"{path} cannot be the warehouse: it is a file of {run.run_id}")
+            raise UsageError(f"{run.rollouts} is a DuckDB file, not a rollouts file")
+        if warehouse in (run.rollouts, run.inputs, run.failures, *run.outputs):
+            raise UsageError(
+                f"{warehouse} cannot be the warehouse: it is a file of the run {run.run_id}"
+            )
 
 
-def _write(
+def _write_runs(
     plan: Plan,
     connection: duckdb.DuckDBPyConnection,
     runs: list[Run],
-    settings: Settings,
-    steps: Steps,
+    settings: ProfileSettings,
+    steps: StepCounter,
 ) -> Outcome:
     is_new = not settings.warehouse.exists()
-    with drafting() as drafts:
+    with Drafts() as drafts:
         with transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
@@ -145,14 +149,18 @@ def _write(
             drafts.publish()
         except FileError as error:
             raise FileError(
-                f"the warehouse has the runs, but a file is missing: {error}\n"
-                "  what to do: make room for it and profile again"
+                f"the warehouse has the runs, but an output file could not be written: {error}\n"
+                "  what to do: correct the cause and profile again"
             ) from error
     return outcome
 
 
 def _outcome(
-    connection: duckdb.DuckDBPyConnection, runs: list[Run], settings: Settings, *, is_new: bool
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[Run],
+    settings: ProfileSettings,
+    *,
+    is_new: bool,
 ) -> Outcome:
     ids = [run.run_id for run in runs]
     completion = fetch_rows(
@@ -179,12 +187,12 @@ def _outcome(
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
         outdated=[path for (path,) in outdated],
         statistics=settings.statistics,
-        unpriced=_unpriced(connection, ids) if settings.statistics.prices else [],
+        unpriced=_unpriced_rollouts(connection, ids) if settings.statistics.prices else [],
         is_published=settings.is_published,
     )
 
 
-def _unpriced(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> list[Row]:
+def _unpriced_rollouts(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> list[Row]:
     return fetch_rows(
         connection,
         f"""
@@ -198,18 +206,18 @@ def _unpriced(connection: duckdb.DuckDBPyConnection, run_ids: list[str]) -> list
 
 
 @contextlib.contextmanager
-def _scratch(settings: Settings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """Open the working memory; what it spills lies beside the warehouse, where there is room."""
-    place = settings.warehouse
-    folder = place.with_name(f".{place.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    # not a TemporaryDirectory: a signal in the moment of making one would leave it behind
+def _open_scratch(settings: ProfileSettings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
+    warehouse = settings.warehouse
+    folder = warehouse.with_name(f".{warehouse.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    # not a TemporaryDirectory: a signal while it creates the folder would leave the folder behind
     try:
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
+            warehouse.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir(mode=0o700)
         except OSError as error:
-            raise FileError(f"cannot write the warehouse {place}: {error.strerror}") from error
-        with open_limited(settings.memory_limit, folder / "spill") as connection:
+            raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
+        with open_scratch(settings.memory_limit, folder / "spill") as connection:
             yield connection, folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

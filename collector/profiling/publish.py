@@ -1,4 +1,4 @@
-"""Draft NeMo Gym's output files from the export models."""
+"""Write NeMo Gym's output files from the export models."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AGENTS = f"select line from {WAREHOUSE}.exports.export_agent_metrics"
 
 
 def write_run(connection: duckdb.DuckDBPyConnection, run: Run, drafts: Drafts) -> None:
-    """Draft the three output files of a run."""
+    """Write the three output files of a run as drafts."""
     with drafts.open(run.profiling) as file:
         query = f"{PROFILES} where run_id = ? order by task_index, agent_name"
         file.writelines(line + b"\n" for line in _lines(connection, query, run))

@@ -1,9 +1,9 @@
-"""Read a JSONL file line by line as Python would, for the files DuckDB cannot read as they are.
+"""Read a JSONL file line by line with Python, if DuckDB cannot read it as it is.
 
-DuckDB reads nearly everything and is many times faster. It stumbles over a field name that appears
-twice in an object, lone surrogates and a byte order mark, and its line numbers cannot be trusted.
-So this module is only asked about files in which the staging models met lines they could not use:
-it either names those lines exactly, or writes a copy of the file that can be read.
+DuckDB reads nearly every file and is many times faster. It cannot read lone surrogates, a byte
+order mark, or an object with the same field name twice, and its line numbers are not reliable. So
+this module reads only the files with lines that the staging models could not use. It either names
+those lines exactly, or writes a copy of the file that DuckDB can read.
 """
 
 from __future__ import annotations
@@ -58,16 +58,19 @@ class BadLines:
 
 
 class _UnusableError(ValueError):
-    """A line that is not a row of an artifact. The text says why."""
+    """A line that is not a row of an artifact; the message says why."""
 
 
 def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn: bool) -> None:
-    """Copy what is needed of each row to a file that DuckDB can read, or name every bad line."""
+    """Write the fields that staging needs to a file that DuckDB can read.
+
+    Raise LinesError if lines are bad; `skip_torn` tolerates an unfinished last line.
+    """
     bad = BadLines(source)
     with target.open("w", encoding="utf-8", newline="\n") as out:
-        for number, line, is_torn in _numbered(source):
+        for number, line, is_torn in _numbered_lines(source):
             try:
-                out.write(_rewritten(line, keep) + "\n")
+                out.write(_rewrite_line(line, keep) + "\n")
             except _UnusableError as problem:
                 if not (is_torn and skip_torn):
                     bad.add(number, f"{problem}{' (unfinished last line)' if is_torn else ''}")
@@ -89,14 +92,14 @@ def unfinished_line(path: Path) -> bytes | None:
 
 
 def has_content(path: Path) -> bool:
-    """Tell whether a file holds more than white space."""
+    """Tell whether a file contains more than white space."""
     with path.open("rb") as file:
         return any(chunk.strip() for chunk in iter(lambda: file.read(TAIL_BYTES), b""))
 
 
 def scalar_fields(path: Path) -> list[str]:
-    """Return the texts, numbers and booleans of a file's first line, without the indices."""
-    for _, line, _ in _numbered(path):
+    """Return the names of the texts, numbers and booleans in the first row, without the indices."""
+    for _, line, _ in _numbered_lines(path):
         row = _row(line)
         return [
             name
@@ -107,9 +110,10 @@ def scalar_fields(path: Path) -> list[str]:
 
 
 def rollout_row(row: Row) -> Row:
-    """Keep what staging reads of a rollout: its fields, and of the response what it says of itself.
+    """Keep the fields of a rollout that staging reads; of the response, only five of its fields.
 
-    Numbers that are not finite stay: the models count them. Elsewhere null stands in for them.
+    NaN and Infinity stay in the metrics, because the models count them. Elsewhere null replaces
+    them.
     """
     kept: Row = {
         name: value if isinstance(value, float) else _finite(value)
@@ -133,12 +137,12 @@ def rollout_row(row: Row) -> Row:
 
 
 def input_row(row: Row) -> Row:
-    """Keep the whole row, with null in place of NaN and Infinity, which JSON does not have."""
+    """Keep the whole row, with null in place of NaN and Infinity, which are not valid JSON."""
     return {name: _finite(value) for name, value in row.items()}
 
 
 def failure_row(row: Row) -> Row:
-    """Keep the scalar fields of a failed attempt, and who made it."""
+    """Keep the scalar fields of a failed attempt, and its `agent_ref`."""
     return {
         name: value
         for name, value in row.items()
@@ -146,7 +150,7 @@ def failure_row(row: Row) -> Row:
     }
 
 
-def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
+def _numbered_lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = line.removeprefix(BOM) if number == 1 else line
@@ -154,12 +158,12 @@ def _numbered(path: Path) -> Iterator[tuple[int, bytes, bool]]:
                 yield number, text, not line.endswith(b"\n")
 
 
-def _rewritten(line: bytes, keep: Callable[[Row], Row]) -> str:
+def _rewrite_line(line: bytes, keep: Callable[[Row], Row]) -> str:
     try:
         text = json.dumps(keep(_row(line)), ensure_ascii=False)
     except RecursionError as error:
         raise _UnusableError("nested too deeply") from error
-    # half of a surrogate pair is not a character: DuckDB refuses it, U+FFFD stands in for it
+    # half of a surrogate pair is not a character, and DuckDB refuses it: U+FFFD replaces it
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -170,7 +174,7 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
         raise _UnusableError(f"not UTF-8 (byte {error.start + 1})") from error
     except json.JSONDecodeError as error:
         raise _UnusableError(f"not JSON: {error.msg} (column {error.colno})") from error
-    except ValueError as error:  # an integer of more digits than Python converts
+    except ValueError as error:  # an integer with more digits than Python converts
         raise _UnusableError(f"not readable: {error}") from error
     if not isinstance(row, dict):
         raise _UnusableError("not an object")

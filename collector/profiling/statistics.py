@@ -1,4 +1,4 @@
-"""What decides the statistics of a profile, beside the files: passes, answers, slices, prices."""
+"""The settings that decide the statistics of a profile: passes, answers, slices, prices."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ PRICE = "struct(model varchar, input double, cached_input double, output double)
 
 @dataclass(frozen=True)
 class PriceList:
-    """What tokens cost by model, as the models read it, and the file that says so."""
+    """The prices of tokens by model, and the file they come from."""
 
     path: str
     rows: tuple[tuple[str, float, float, float], ...]
-    """Model, price of input, of cached input and of output, per million tokens."""
+    """Model, then the prices of input, cached input and output, per million tokens."""
 
 
 @dataclass(frozen=True)
-class Zeros:
-    """Which rollouts without a result count as a reward of 0, beside the plain figure."""
+class ZeroRules:
+    """Which missing rollouts count as a reward of 0, in a second mean beside the plain one."""
 
     failure_classes: tuple[str, ...] = ()
     is_missing_zero: bool = False
@@ -35,17 +35,17 @@ class Zeros:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What counts as a pass, where the answer is, what to slice by, and what tokens cost."""
+    """The pass threshold, the answer field, the fields to slice by, and the prices of tokens."""
 
     pass_threshold: float = 1.0
     answer_field: str | None = None
     slice_by: tuple[str, ...] = ()
-    zeros: Zeros | None = None
-    """How failures count; what the run was collected with if this is not given."""
+    zeros: ZeroRules | None = None
+    """How missing rollouts count; None means the rules that the run was collected with."""
     prices: PriceList | None = None
 
     def check(self) -> None:
-        """Refuse settings that no run can have."""
+        """Raise UsageError if a setting is invalid for every run."""
         if not math.isfinite(self.pass_threshold):
             raise UsageError(f"--pass-threshold {self.pass_threshold}: not a finite number")
         for name in self.slice_by:
@@ -57,7 +57,7 @@ class Statistics:
             raise UsageError("--answer-field '': name a field of the rollouts")
 
     def variables(self) -> dict[str, tuple[str, Any]]:
-        """Return the variables that the models read, each with its type."""
+        """Return the variables that the models read, each with its SQL type and value."""
         return {
             "spotter_pass_threshold": ("double", float(self.pass_threshold)),
             "spotter_answer_field": ("varchar", self.answer_field or ANSWER_FIELD),
@@ -70,23 +70,23 @@ class Statistics:
             ),
         }
 
-    def zeros_of(self, run: Run) -> Zeros:
-        """Return how the failures of a run count."""
-        return recorded_zeros(run) if self.zeros is None else self.zeros
+    def zero_rules(self, run: Run) -> ZeroRules:
+        """Return how the missing rollouts of a run count."""
+        return recorded_zero_rules(run) if self.zeros is None else self.zeros
 
 
-def recorded_zeros(run: Run) -> Zeros:
-    """Return what the run was collected with, if its record says so."""
+def recorded_zero_rules(run: Run) -> ZeroRules:
+    """Return the rules that a run was collected with; the default if it has no readable record."""
     try:
         record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
     except (OSError, orjson.JSONDecodeError):
-        return Zeros()
+        return ZeroRules()
     settings = record.get("settings") if isinstance(record, dict) else None
     if not isinstance(settings, dict):
-        return Zeros()
+        return ZeroRules()
     classes = settings.get("count_failure_classes_as_zero")
-    named = classes if isinstance(classes, list) else []
-    return Zeros(
-        tuple(name for name in named if isinstance(name, str)),
+    names = classes if isinstance(classes, list) else []
+    return ZeroRules(
+        tuple(name for name in names if isinstance(name, str)),
         settings.get("count_missing_rollouts_as_zero") is True,
     )

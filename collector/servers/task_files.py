@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
 
@@ -29,7 +29,7 @@ def read_tasks(path: Path) -> Iterator[tuple[int, Row]]:
 def write_tasks(path: Path, rows: Iterable[Row]) -> int:
     """Write the whole file or nothing, and return the number of tasks."""
     count = 0
-    with drafting() as drafts:
+    with Drafts() as drafts:
         with drafts.open(path) as file:
             for row in rows:
                 file.write(dump(row) + b"\n")

@@ -1,1 +1,1 @@
-"""Send what a run is and how it did to an experiment tracker, after everything is on disk."""
+"""Send the settings, figures and files of a run to experiment trackers, once all is on disk."""

@@ -1,4 +1,4 @@
-"""What is uploaded, in words that every tracker understands, and what came of it."""
+"""Describe an upload in a form that suits every tracker, and the run that a tracker made of it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Step:
-    """A point of curves: what they are at one k."""
+class CurvePoint:
+    """The values of the curves at one k."""
 
     k: int
     figures: Figures
@@ -24,58 +24,58 @@ class Step:
 
 @dataclass(frozen=True)
 class Bundle:
-    """Files that belong together; they are named, not read: the tracker streams them."""
+    """Files that belong together, by path; only the tracker reads them."""
 
     name: str
     files: dict[str, str]
-    """What each is called in the upload, and its path."""
+    """The path of each file by its name in the upload."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """One run of a tracker."""
+    """The content of one new run in a tracker."""
 
     run_id: str
     command: str
     settings: dict[str, Value]
     figures: Figures
-    curve: list[Step] = field(default_factory=list)
+    curve: list[CurvePoint] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
     is_failed: bool = False
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Upload:
-        """Build an upload from plain data, as another process sends it."""
-        curve = [Step(**step) for step in data["curve"]]
+        """Build an upload from the plain data that another process sent."""
+        curve = [CurvePoint(**step) for step in data["curve"]]
         bundles = [Bundle(**bundle) for bundle in data["bundles"]]
         return cls(**{**data, "curve": curve, "bundles": bundles})
 
 
 @dataclass(frozen=True)
-class Uploaded:
-    """A run that a tracker has now: under which name, and where to look at it."""
+class TrackerRun:
+    """A run that a tracker has made of an upload: its name there, and where to look at it."""
 
     tracker: str
     run_id: str
     run: str
-    """The tracker's own name for it."""
+    """The tracker's own id of the run."""
     url: str | None = None
     path: str | None = None
-    """Where it lies, if it is only on this machine."""
+    """The folder of the run, if it is only on this machine."""
 
 
-def bundled(name: str, rollouts: Path, files: dict[str, Path]) -> list[Bundle]:
-    """Bundle those of a run's files that are there, each under the usual name with its suffix.
+def bundle_files(name: str, rollouts: Path, files: dict[str, Path]) -> list[Bundle]:
+    """Bundle those files of a run that exist, each under the usual name with its suffix.
 
-    So they can be profiled when they come back, also if the inputs were called something else.
+    With the usual names, downloaded files can be profiled even if the inputs had another name.
     """
     base = safe_name(stem(rollouts))
-    found = {base + suffix: str(path) for suffix, path in files.items() if path.is_file()}
-    return [Bundle(name, found)] if found else []
+    existing = {base + suffix: str(path) for suffix, path in files.items() if path.is_file()}
+    return [Bundle(name, existing)] if existing else []
 
 
-def described(run_id: str, *, rollouts: Path, inputs: Path) -> dict[str, Value]:
-    """Say what every upload says of its run: names of files, not where they lie."""
+def describe_run(run_id: str, *, rollouts: Path, inputs: Path) -> dict[str, Value]:
+    """Return the settings that every upload has: file names without their folders."""
     return {
         "run_id": safe_text(run_id),
         "rollouts": safe_text(rollouts.name),

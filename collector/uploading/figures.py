@@ -1,4 +1,4 @@
-"""Read what the marts say of a profiled run; nothing is computed here."""
+"""Read the uploads of profiled runs from the marts, without computing anything."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from collector.artifacts import (
 from collector.profiling.profile import Outcome
 from collector.uploading.content import (
     Bundle,
+    CurvePoint,
     Figures,
-    Step,
     Upload,
     Value,
-    bundled,
-    described,
+    bundle_files,
+    describe_run,
 )
 from collector.uploading.metric_names import safe_name, safe_text
 from collector.warehouse.queries import open_read_only
@@ -63,8 +63,8 @@ RELIABILITY = """
 MASKS = "select agent_name, failure_kind, rollout_count from mask_kinds where run_id = ?"
 
 
-def profiled_uploads(outcome: Outcome, *, on_wait: Callable[[str], None]) -> list[Upload]:
-    """Describe each run that was profiled."""
+def profile_uploads(outcome: Outcome, *, on_wait: Callable[[str], None]) -> list[Upload]:
+    """Return one upload per profiled run."""
     with open_read_only(outcome.warehouse, on_wait=on_wait) as connection:
         return [
             Upload(
@@ -80,9 +80,9 @@ def profiled_uploads(outcome: Outcome, *, on_wait: Callable[[str], None]) -> lis
 
 
 def _settings(connection: duckdb.DuckDBPyConnection, run: Run) -> dict[str, Value]:
-    settings = described(run.run_id, rollouts=run.rollouts, inputs=run.inputs)
+    settings = describe_run(run.run_id, rollouts=run.rollouts, inputs=run.inputs)
     for row in fetch_rows(connection, SETTINGS, run.run_id):
-        # MLflow has no empty texts
+        # MLflow does not accept empty texts
         settings |= {name: _plain(value) for name, value in row.items() if value not in (None, "")}
     return settings
 
@@ -94,20 +94,20 @@ def _plain(value: Any) -> Value:
 def _figures(connection: duckdb.DuckDBPyConnection, run_id: str) -> Figures:
     figures: Figures = {}
     for row in fetch_rows(connection, SCORES, run_id):
-        figures |= _known(_score(row))
+        figures |= _finite_figures(_score(row))
     for row in fetch_rows(connection, MEANS, run_id):
         name = f"means/{safe_name(row['agent_name'])}/{safe_name(row['metric'])}"
-        figures |= _known([(name, row["value_mean"])])
+        figures |= _finite_figures([(name, row["value_mean"])])
     for row in fetch_rows(connection, RELIABILITY, run_id):
-        figures |= _known(_of_agent("reliability", row))
+        figures |= _finite_figures(_agent_figures("reliability", row))
     for row in fetch_rows(connection, MASKS, run_id):
         name = f"masked/{safe_name(row['agent_name'])}/{safe_name(row['failure_kind'])}"
-        figures |= _known([(name, row["rollout_count"])])
+        figures |= _finite_figures([(name, row["rollout_count"])])
     return figures
 
 
 def _score(row: Row) -> Iterator[tuple[str, float | None]]:
-    # pass_at_k of 4 repeats is not that of 8: the k is a part of the name
+    # pass_at_k at k = 4 and at k = 8 are different scores: the name contains the k
     score = row["score"].removesuffix("k") + str(row["k"]) if row["k"] else row["score"]
     name = f"scores/{safe_name(row['agent_name'])}/{score}"
     yield name, row["value"]
@@ -115,33 +115,33 @@ def _score(row: Row) -> Iterator[tuple[str, float | None]]:
         yield f"{name}_{bound}", row[bound]
 
 
-def _curve(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[Step]:
+def _curve(connection: duckdb.DuckDBPyConnection, run_id: str) -> list[CurvePoint]:
     steps: dict[int, Figures] = {}
     for row in fetch_rows(connection, CURVE, run_id):
         figures = steps.setdefault(row.pop("k"), {})
-        figures |= _known(_of_agent("pass_at_k", row))
-    return [Step(k, figures) for k, figures in steps.items()]
+        figures |= _finite_figures(_agent_figures("pass_at_k", row))
+    return [CurvePoint(k, figures) for k, figures in steps.items()]
 
 
-def _of_agent(section: str, row: Row) -> Iterator[tuple[str, float | None]]:
+def _agent_figures(section: str, row: Row) -> Iterator[tuple[str, float | None]]:
     agent = safe_name(row["agent_name"])
     for name, value in row.items():
         if name != "agent_name":
             yield f"{section}/{agent}/{name}", value
 
 
-def _known(pairs: Iterable[tuple[str, float | None]]) -> Figures:
+def _finite_figures(pairs: Iterable[tuple[str, float | None]]) -> Figures:
     return {name: value for name, value in pairs if value is not None and math.isfinite(value)}
 
 
 def _bundles(run: Run, *, is_published: bool) -> list[Bundle]:
-    kept = {".jsonl": run.rollouts, INPUTS_SUFFIX: run.inputs, FAILURES_SUFFIX: run.failures}
-    made = {
+    artifacts = {".jsonl": run.rollouts, INPUTS_SUFFIX: run.inputs, FAILURES_SUFFIX: run.failures}
+    outputs = {
         PROFILING_SUFFIX: run.profiling,
         AGENTS_SUFFIX: run.agents,
         REPEATS_SUFFIX: run.repeats,
     }
     return [
-        *bundled("rollouts", run.rollouts, kept),
-        *(bundled("profile", run.rollouts, made) if is_published else []),
+        *bundle_files("rollouts", run.rollouts, artifacts),
+        *(bundle_files("profile", run.rollouts, outputs) if is_published else []),
     ]

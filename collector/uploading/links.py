@@ -1,4 +1,4 @@
-"""Give files other names without copying them."""
+"""Link files under other names instead of copying them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from collector.uploading.content import Bundle
 
 
 @contextlib.contextmanager
-def linked(bundle: Bundle) -> Iterator[dict[str, str]]:
-    """Link the files of a bundle under their names in the upload, in a folder of no meaning.
+def link_files(bundle: Bundle) -> Iterator[dict[str, str]]:
+    """Yield links to the files of a bundle, in a temporary folder, by their names in the upload.
 
-    MLflow misreads a # or % in a file's own name, and W&B tells its server where each file lies.
+    MLflow misreads # and % in the original path, and W&B would send the original path to its
+    server.
     """
     with tempfile.TemporaryDirectory(prefix="spotter-upload-") as folder:
         links = {name: Path(folder, name) for name in bundle.files}

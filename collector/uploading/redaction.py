@@ -1,4 +1,4 @@
-"""Keep keys and passwords of trackers out of what is told."""
+"""Remove the keys and passwords of trackers from messages."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from urllib.parse import unquote, urlsplit
 from collector.secrets import Redactor, is_hidden_name
 
 SHORTEST = 5
-FOLDERS = ("PWD", "OLDPWD")  # of the shell, and no passwords
+FOLDERS = ("PWD", "OLDPWD")  # folders of the shell, not passwords
 LOGIN = re.compile(r"(?<=://)[^/\s@]+@")
 
 
-def redacted(text: str) -> str:
-    """Remove what the environment keeps secret, and who logs in where."""
+def redact(text: str) -> str:
+    """Remove the secrets of the environment, and the logins in URLs."""
     return without_login(Redactor(_secrets(), shortest=SHORTEST).redact_text(text))
 
 
 def without_login(text: str) -> str:
-    """Remove the name and the password from URLs."""
+    """Remove user names and passwords from URLs."""
     return LOGIN.sub("", text)
 
 
@@ -37,7 +37,7 @@ def _secrets() -> Iterator[str]:
 def _passwords(url: str) -> Iterator[str]:
     try:
         password = urlsplit(url).password
-    except ValueError:  # no URL after all
+    except ValueError:  # not a URL
         return
     if password:
         yield password

@@ -1,4 +1,4 @@
-"""Tell what was uploaded: for people on a terminal, as JSON for scripts."""
+"""Report uploads: as text for people, as data for scripts."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from dataclasses import asdict
 from typing import Any
 
 from collector.terminal import printable, relative_path
-from collector.uploading.content import Uploaded
+from collector.uploading.content import TrackerRun
 from collector.uploading.process import UploadError
-from collector.uploading.sending import Sent
+from collector.uploading.sending import SendResult
 
 
-def as_text(sent: Sent) -> str:
-    """Say where each upload is."""
+def as_text(sent: SendResult) -> str:
+    """Return one line per upload with its address or path."""
     return "\n".join(line for uploaded in sent.uploads for line in _lines(uploaded))
 
 
-def as_data(sent: Sent) -> dict[str, Any]:
-    """Return the same as plain data."""
+def as_data(sent: SendResult) -> dict[str, Any]:
+    """Return the uploads and the errors as plain data."""
     failed = [{"tracker": tracker, "error": str(error)} for tracker, error in sent.errors.items()]
     return {"uploads": [*map(asdict, sent.uploads), *failed]}
 
 
-def error_of(sent: Sent, *, again: str) -> UploadError | None:
-    """Say what was not uploaded and how to try again, if anything was not."""
+def upload_error(sent: SendResult, *, again: str) -> UploadError | None:
+    """Return an error that names the failed trackers and how to repeat, or None if none failed."""
     if not sent.errors:
         return None
     reasons = "; ".join(f"{tracker}: {error}" for tracker, error in sent.errors.items())
     flags = " ".join(f"--upload {tracker}" for tracker in sent.errors)
     return UploadError(
-        f"everything is on disk, but not all of it was uploaded: {reasons}\n"
+        f"all files are on disk, but not everything was uploaded: {reasons}\n"
         f"  what to do: {again} {flags}",
         exit_code=max(error.exit_code for error in sent.errors.values()),
     )
 
 
-def _lines(uploaded: Uploaded) -> Iterator[str]:
-    place = uploaded.url or (uploaded.path and relative_path(uploaded.path)) or uploaded.run
-    yield f"Upload       {uploaded.tracker}: {printable(place)}"
+def _lines(uploaded: TrackerRun) -> Iterator[str]:
+    location = uploaded.url or (uploaded.path and relative_path(uploaded.path)) or uploaded.run
+    yield f"Upload       {uploaded.tracker}: {printable(location)}"
     if uploaded.tracker == "wandb" and uploaded.path:
         yield f"             to send it: wandb sync {shlex.quote(relative_path(uploaded.path))}"

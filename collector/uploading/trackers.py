@@ -1,4 +1,4 @@
-"""The trackers there are, and what each of them has to do."""
+"""The supported trackers, and the interface of a tracker's module."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Protocol, cast
 
 from collector.errors import UsageError
-from collector.uploading.content import Upload, Uploaded
+from collector.uploading.content import TrackerRun, Upload
 
 TRACKERS = ("wandb", "mlflow")
 
@@ -16,24 +16,24 @@ class Tracker(Protocol):
     """A module that sends uploads to a tracker."""
 
     def check(self) -> None:
-        """Find out without the network whether an upload can work."""
+        """Raise UsageError if an upload cannot work; do not use the network."""
 
-    def upload(self, content: Upload) -> Uploaded:
-        """Make a new run of it."""
+    def upload(self, content: Upload) -> TrackerRun:
+        """Make a new run in the tracker."""
 
 
-def choose(names: Iterable[str]) -> list[str]:
-    """Return the trackers that are meant, each once."""
+def choose_trackers(names: Iterable[str]) -> list[str]:
+    """Return the named trackers, each once; raise UsageError if one is unknown."""
     chosen = list(dict.fromkeys(names))
     for name in chosen:
         if name not in TRACKERS:
             choices = " or ".join(TRACKERS)
-            raise UsageError(f"--upload {name!r}: there is no such tracker, choose {choices}")
+            raise UsageError(f"--upload {name!r}: unknown tracker; choose {choices}")
     return chosen
 
 
-def load(name: str) -> Tracker:
-    """Import a tracker, which takes a second and more."""
+def load_tracker(name: str) -> Tracker:
+    """Import the module of a tracker, which takes a second or more."""
     try:
         return cast("Tracker", importlib.import_module(f"collector.uploading.{name}_tracker"))
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Weights & Biases; only the worker imports this, after it has set the environment."""
+"""Upload to Weights & Biases; only the worker imports this, after setting the environment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 import wandb
 
 from collector.errors import UsageError
-from collector.uploading.content import Upload, Uploaded
-from collector.uploading.links import linked
+from collector.uploading.content import TrackerRun, Upload
+from collector.uploading.links import link_files
 from collector.uploading.metric_names import safe_name, safe_text
 
 LONGEST_NAME = 100
 UPLOADING_MODES = ("online", "offline")
-# what W&B would note by itself: the command line may hold keys, the rest is nobody's business.
-# A setting that a later version no longer knows is an error, and nothing is sent
+# what W&B must not record by itself: the command line may contain keys, and the rest is private.
+# If a later version of W&B does not know a setting, it raises an error and nothing is sent
 NOTHING_ELSE: dict[str, Any] = {
     "console": "off",
     "disable_code": True,
@@ -34,7 +34,7 @@ NOTHING_ELSE: dict[str, Any] = {
     "x_disable_stats": True,
     "x_save_requirements": False,
 }
-# without these W&B tries for days
+# without these limits W&B retries for days
 PATIENCE: dict[str, Any] = {
     "init_timeout": 60.0,
     **{
@@ -43,19 +43,19 @@ PATIENCE: dict[str, Any] = {
         for limit, number in (("max", 3), ("wait_min_seconds", 1.0), ("wait_max_seconds", 5.0))
     },
 }
-# what W&B only prints, if artifacts arrived and figures did not
+# W&B prints this, and raises no error, if artifacts arrived but figures did not
 LOST = "Fatal error while uploading data"
 
 
 def check() -> None:
-    """See whether W&B is to be used, and has a key if it needs one; the server is not asked."""
+    """Raise UsageError if W&B is off or lacks a key; do not contact the server."""
     settings = wandb.setup(wandb.Settings(silent=True, **NOTHING_ELSE, **PATIENCE)).settings
     if settings.mode not in UPLOADING_MODES:
-        raise UsageError(f"--upload wandb: W&B is set to {settings.mode}, and uploads nothing")
+        raise UsageError(f"--upload wandb: W&B's mode is {settings.mode}, so it uploads nothing")
     if urlsplit(settings.base_url).username is not None:
         raise UsageError(
-            "--upload wandb: the address of the W&B server has a login in it, which W&B would write"
-            " into its logs\n  what to do: take it out, and set WANDB_API_KEY instead"
+            "--upload wandb: the URL of the W&B server contains a login, which W&B would write"
+            " into its logs\n  what to do: remove the login, and set WANDB_API_KEY instead"
         )
     try:
         is_ready = settings.mode == "offline" or wandb.login(prompt=False, verify=False)
@@ -64,33 +64,33 @@ def check() -> None:
     if not is_ready:
         raise UsageError(
             "--upload wandb: no API key is configured\n"
-            "  what to do: call `wandb login`, or set WANDB_API_KEY; or set WANDB_MODE=offline"
+            "  what to do: run `wandb login`, or set WANDB_API_KEY, or set WANDB_MODE=offline"
         )
 
 
-def upload(content: Upload) -> Uploaded:
-    """Make a new run, in the group of all uploads of this run."""
-    with contextlib.redirect_stderr(io.StringIO()) as told:
-        run = _begun(content)
+def upload(content: Upload) -> TrackerRun:
+    """Make a new run in W&B; all uploads of one run share a group."""
+    with contextlib.redirect_stderr(io.StringIO()) as output:
+        run = _start_run(content)
         try:
             _log(run, content)
         except BaseException:
-            with contextlib.suppress(Exception):  # the first error says more
+            with contextlib.suppress(Exception):  # the first error is the one to raise
                 run.finish(exit_code=1)
             raise
         run.finish(exit_code=int(content.is_failed))
-    if LOST in told.getvalue():
-        raise wandb.Error("W&B did not take all figures")
-    return _uploaded(run, content)
+    if LOST in output.getvalue():
+        raise wandb.Error("W&B did not receive all figures")
+    return _tracker_run(run, content)
 
 
-def _begun(content: Upload) -> wandb.Run:
-    """Begin a run where nothing lies: W&B would send a config-defaults.yaml of training code."""
-    # what is set up here; not silent, which would also keep from us that figures were lost
+def _start_run(content: Upload) -> wandb.Run:
+    """Start a run in an empty folder: W&B would send a config-defaults.yaml that lies around."""
+    # not silent: W&B would then not print that figures were lost
     wandb.setup(wandb.Settings(**NOTHING_ELSE, **PATIENCE))
     here = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="spotter-upload-") as nowhere:
-        os.chdir(nowhere)
+    with tempfile.TemporaryDirectory(prefix="spotter-upload-") as empty:
+        os.chdir(empty)
         try:
             return wandb.init(config=dict(content.settings), settings=_settings(content, here))
         finally:
@@ -113,29 +113,29 @@ def _settings(content: Upload, here: Path) -> wandb.Settings:
 
 def _log(run: wandb.Run, content: Upload) -> None:
     run.define_metric("pass_at_k/*", step_metric="k")
-    for step in content.curve:
-        run.log({"k": step.k, **step.figures}, step=step.k)
+    for point in content.curve:
+        run.log({"k": point.k, **point.figures}, step=point.k)
     run.summary.update(content.figures)
     for bundle in content.bundles:
         name = f"{safe_name(content.run_id)}-{bundle.name}"
-        if run.offline:  # the files are read when the run is sent, so their places must last
+        if run.offline:  # W&B reads the files at `wandb sync`, so links would be gone
             run.log_artifact(_artifact(name, bundle.name, bundle.files))
             continue
-        with linked(bundle) as files:
-            # an upload that failed is told by wait, and nowhere else
+        with link_files(bundle) as files:
+            # only wait raises the error of a failed upload
             run.log_artifact(_artifact(name, bundle.name, files)).wait()
 
 
 def _artifact(name: str, kind: str, files: dict[str, str]) -> wandb.Artifact:
     artifact = wandb.Artifact(name, type=kind)
     for entry, path in files.items():
-        # else W&B would copy each file to the home folder twice
+        # otherwise W&B would copy each file to the home folder twice
         artifact.add_file(path, entry, policy="immutable", skip_cache=True)
     return artifact
 
 
-def _uploaded(run: wandb.Run, content: Upload) -> Uploaded:
-    return Uploaded(
+def _tracker_run(run: wandb.Run, content: Upload) -> TrackerRun:
+    return TrackerRun(
         tracker="wandb",
         run_id=content.run_id,
         run=run.id,

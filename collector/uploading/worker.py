@@ -1,6 +1,6 @@
-"""A process of its own for a tracker's library: it prints, watches the command line, and may hang.
+"""Run a tracker's library in a separate process: it prints, reads the command line, and may hang.
 
-It reads a request from stdin and writes answers to stdout, one a line.
+The process reads a request from stdin and writes answers to stdout, one per line.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collector.errors import ServerError, SpotterError, UsageError
 from collector.uploading import trackers
 from collector.uploading.content import Upload
 
-# the makers of the libraries learn nothing of errors and usage
+# the libraries must not report errors and usage to their makers
 ALWAYS = {"WANDB_ERROR_REPORTING": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
-# a server that is away is given up after some seconds, unless somebody wants it otherwise
+# give up on an unreachable server after some seconds, unless the user sets other values
 DEFAULTS = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3", "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1"}
-# every upload is a run of its own, also within a training run, and says nothing but its own
+# an upload is always a new run, even inside of a training run, and uses nothing of that run
 NEVER = tuple(
     f"WANDB_{name}"
     for name in (
@@ -31,28 +31,28 @@ NEVER = tuple(
 
 
 def main() -> None:
-    """Answer a request: once a content, in order, or once if there is nothing but to check."""
+    """Answer a request: once per upload, in order, or once for a check without any."""
     os.environ.update({**DEFAULTS, **os.environ, **ALWAYS})
     for name in NEVER:
         os.environ.pop(name, None)
-    with _answer_only() as file:
+    with _open_answers() as file:
         for answer in _answers(json.load(sys.stdin)):
             file.write(json.dumps(answer) + "\n")
             file.flush()
 
 
-def _answer_only() -> IO[str]:
-    """Keep stdout for answers: what a library prints goes to stderr."""
+def _open_answers() -> IO[str]:
+    """Return stdout for answers, and redirect all that a library prints to stderr."""
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     return answers
 
 
 def _answers(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Do what is asked for, up to the first error."""
+    """Check the tracker or upload to it, and yield the answers up to the first error."""
     contents = [Upload.from_data(content) for content in request["contents"]]
     try:
-        tracker = trackers.load(request["tracker"])
+        tracker = trackers.load_tracker(request["tracker"])
         if not contents:
             tracker.check()
             yield {}
@@ -61,7 +61,7 @@ def _answers(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
     except SpotterError as error:
         yield {"error": str(error), "exit_code": error.exit_code}
     except Exception as error:  # noqa: BLE001 - a library may raise anything
-        # a check asks no server: what is wrong then are the settings
+        # a check contacts no server, so its errors come from the settings
         kind = ServerError if contents else UsageError
         yield {"error": str(error) or type(error).__name__, "exit_code": kind.exit_code}
 

@@ -16,7 +16,7 @@ import orjson
 
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
 from collector.child_process import failure_reason, spotter_command
-from collector.profiling.statistics import ANSWER_FIELD, Statistics, Zeros
+from collector.profiling.statistics import ANSWER_FIELD, Statistics, ZeroRules
 from collector.viewer.text import utc
 from collector.warehouse.sql import Row
 
@@ -145,11 +145,11 @@ def known_statistics(run: Row) -> Statistics:
     )
 
 
-def _known_zeros(run: Row) -> Zeros | None:
+def _known_zeros(run: Row) -> ZeroRules | None:
     classes = run.get("zero_failure_classes")
     named = tuple(classes.split(", ")) if classes else ()
     is_missing_zero = bool(run.get("is_missing_zero"))
-    return Zeros(named, is_missing_zero=is_missing_zero) if named or is_missing_zero else None
+    return ZeroRules(named, is_missing_zero=is_missing_zero) if named or is_missing_zero else None
 
 
 def profile_flags(run: Row) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 from markupsafe import Markup
 
-from collector.atomic_files import drafting
+from collector.atomic_files import Drafts
 from collector.errors import FileError, UsageError
 from collector.suggestions import first_names, unknown_name
 from collector.viewer.links import Links
@@ -103,7 +103,7 @@ def write_report(warehouse: Path, wanted: Wanted, target: Path) -> tuple[str, in
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise FileError(f"the warehouse {warehouse} cannot be read: {first}") from error
-    with drafting() as drafts:
+    with Drafts() as drafts:
         with drafts.open(target) as file:
             file.write(html.encode("utf-8", "replace"))
         drafts.publish()

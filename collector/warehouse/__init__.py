@@ -1,1 +1,1 @@
-"""The DuckDB file that holds the marts: open it, lock it, query it, write SQL for it."""
+"""Open, lock and query the DuckDB file that holds the marts."""

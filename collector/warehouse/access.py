@@ -1,4 +1,4 @@
-"""Open and lock a warehouse file, and attach it under the name that the compiled SQL knows."""
+"""Open and lock a warehouse file, and attach it under the name that the compiled SQL uses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAGIC = b"DUCK"
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
-    "python_enable_replacements": False,  # a query must not see the variables of this program
+    "python_enable_replacements": False,  # a query must not read variables of this program
 }
 
 
@@ -31,15 +31,15 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 def transaction(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[None]:
-    """Attach the warehouse, hold one transaction on it, and let go of the file in every case."""
-    with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
+    """Attach the warehouse, run the block in one transaction on it, and always detach it."""
+    open_with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
     try:
         connection.execute("begin transaction")
         try:
             yield
             connection.execute("commit")
         except BaseException:
-            # a commit that failed has ended the transaction already
+            # a failed commit has already ended the transaction
             with contextlib.suppress(duckdb.Error):
                 connection.execute("rollback")
             raise
@@ -51,21 +51,21 @@ def transaction(
 def attach(
     connection: duckdb.DuckDBPyConnection, path: Path, *, is_read_only: bool = False
 ) -> None:
-    """Attach a warehouse file under the name the compiled SQL knows it by."""
+    """Attach a warehouse file under the name that the compiled SQL uses."""
     access = ", read_only" if is_read_only else ""
     connection.execute(f"attach {literal(path)} as {WAREHOUSE} (type duckdb{access})")
 
 
-def check_path(path: Path, what: str = "a warehouse") -> None:
-    """Refuse a path that DuckDB would misread."""
+def check_path(path: Path, owner: str = "a warehouse") -> None:
+    """Raise UsageError if DuckDB would misread the path."""
     if "?" in str(path.parent) or "\\" in str(path):
-        raise UsageError(f"{what} cannot lie at {path}: DuckDB misreads ? and \\ in its path")
+        raise UsageError(f"{owner} cannot be at {path}: DuckDB misreads ? and \\ in its path")
     if any("\ud800" <= char <= "\udfff" for char in str(path)):
-        raise UsageError(f"{what} cannot lie at {str(path)!a}: the path is not valid UTF-8")
+        raise UsageError(f"{owner} cannot be at {str(path)!a}: the path is not valid UTF-8")
 
 
 def check_warehouse(path: Path) -> None:
-    """Refuse a path that DuckDB would misread, and a file that is something else."""
+    """Raise an error if DuckDB would misread the path, or if another kind of file is there."""
     check_path(path)
     try:
         with path.open("rb") as file:
@@ -79,9 +79,9 @@ def check_warehouse(path: Path) -> None:
 
 
 def is_duckdb(path: Path) -> bool:
-    """Tell whether a file is DuckDB's."""
+    """Tell whether a path is an existing DuckDB file."""
     try:
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # reading a pipe would wait forever
             return False
         with path.open("rb") as file:
             return file.read(12)[8:] == MAGIC
@@ -89,20 +89,23 @@ def is_duckdb(path: Path) -> bool:
         return False
 
 
-def with_lock(
-    opening: Callable[[], T],
+def open_with_lock(
+    open_file: Callable[[], T],
     path: Path,
     *,
     on_wait: Callable[[str], None],
     timeout_s: float = LOCK_TIMEOUT_S,
     is_writer: bool = False,
 ) -> T:
-    """Open a warehouse, waiting while another process uses it; readers see that a writer waits."""
+    """Open a warehouse; retry while another process uses it, and raise BusyError at the timeout.
+
+    A waiting writer leaves a mark beside the file, so that a viewer can let go of the file.
+    """
     deadline = time.monotonic() + timeout_s
     try:
         while True:
             try:
-                return opening()
+                return open_file()
             except duckdb.OutOfMemoryException:
                 raise
             except duckdb.Error as error:
@@ -111,7 +114,7 @@ def with_lock(
                 if time.monotonic() > deadline:
                     raise BusyError(
                         f"the warehouse {path} is in use by another process ({error})\n"
-                        "  what to do: wait until it is done, or close what holds the file open"
+                        "  what to do: wait until that process ends, or end it"
                     ) from error
             if is_writer:
                 _mark(path, is_waiting=True)
@@ -122,8 +125,8 @@ def with_lock(
             _mark(path, is_waiting=False)
 
 
-def is_awaited(path: Path) -> bool:
-    """Tell whether somebody waits to write to a warehouse that this process reads."""
+def has_waiting_writer(path: Path) -> bool:
+    """Tell whether another process waits to write to the warehouse."""
     try:
         return time.time() - _waiting_mark(path).stat().st_mtime < FRESH_S
     except OSError:
@@ -135,7 +138,7 @@ def _waiting_mark(path: Path) -> Path:
 
 
 def _mark(path: Path, *, is_waiting: bool) -> None:
-    with contextlib.suppress(OSError):  # in a folder that cannot be written to, nobody waits
+    with contextlib.suppress(OSError):  # a process that cannot write to the folder is not a writer
         if is_waiting:
             _waiting_mark(path).touch()
         else:

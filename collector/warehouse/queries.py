@@ -1,4 +1,4 @@
-"""Ad-hoc read-only SQL on the warehouse."""
+"""Run read-only queries on a warehouse, and write their results as text, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import duckdb
 
 from collector.errors import FileError, UsageError
 from collector.terminal import printable
-from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, with_lock
+from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, open_with_lock
 
 MARTS = """
 select
@@ -35,8 +35,8 @@ CELL_CHARACTERS = 100
 
 
 @dataclass(frozen=True)
-class Table:
-    """The answer to a query."""
+class QueryResult:
+    """The columns and rows that a query returned."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -44,31 +44,31 @@ class Table:
 
 @dataclass(frozen=True)
 class Mart:
-    """A public table with its grain and its columns."""
+    """A mart with its description and its columns."""
 
     name: str
     description: str
     columns: list[dict[str, str]]
 
 
-def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Table:
-    """Run one query; it can neither change the warehouse nor touch other files."""
+def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> QueryResult:
+    """Run a query that can neither change the warehouse nor read or write other files."""
     with open_read_only(path, on_wait=on_wait) as connection:
         try:
             _refuse_changes(connection.extract_statements(query))
             result = connection.execute(query)
-            # nothing comes back of an empty query
+            # an empty query returns None
             rows = result.fetchall() if result else []
         except duckdb.Error as error:
-            raise UsageError(str(error)) from error
+            raise UsageError(f"{error}{_hint(error)}") from error
         names = [column[0] for column in result.description or ()] if result else []
     if not names:
         raise UsageError("the query has no result: write one that begins with select")
-    return Table(names, rows)
+    return QueryResult(names, rows)
 
 
 def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
-    """Return the marts of a warehouse with what their columns mean."""
+    """Return the marts of a warehouse with the descriptions of their columns."""
     with open_read_only(path, on_wait=on_wait) as connection:
         marts = [Mart(*row) for row in connection.execute(MARTS).fetchall()]
     if not marts:
@@ -84,13 +84,13 @@ def open_read_only(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Open a warehouse so that nothing outside of it can be read or written."""
+    """Open a warehouse read-only, so that queries cannot read or write any other file."""
     require_warehouse(path)
-    # what does not fit into memory cannot be put aside: there are no files
+    # queries cannot spill to the disk, because they have no access to files
     config = {**OFFLINE, "temp_directory": ""}
     config |= {"memory_limit": memory_limit} if memory_limit else {}
     config |= {"threads": threads} if threads else {}
-    connection = with_lock(
+    connection = open_with_lock(
         lambda: duckdb.connect(str(path), read_only=True, config=config),
         path,
         on_wait=on_wait,
@@ -101,23 +101,31 @@ def open_read_only(
 
 
 def require_warehouse(path: Path) -> None:
-    """Refuse a warehouse that is not there, or cannot be one."""
+    """Raise an error unless a DuckDB file is at the path."""
     if not path.is_file():
         raise FileError(
-            f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
-            " with --warehouse"
+            f"no warehouse at {path}\n"
+            "  what to do: create it with `spotter profile`, or name another with --warehouse"
         )
     check_warehouse(path)
 
 
 def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take files and settings away from a connection, unless another in this process did."""
+    """Deny access to files and settings; connections to one file share this within a process."""
     if connection.execute("select current_setting('lock_configuration')").fetchone() == (True,):
         return
     # enable_external_access would still let a query overwrite the warehouse file itself
     connection.execute("set disabled_filesystems = 'LocalFileSystem'")
-    connection.execute("set enable_progress_bar = false")  # it would be written to stdout
+    connection.execute("set enable_progress_bar = false")  # DuckDB would draw it on stdout
     connection.execute("set lock_configuration = true")
+
+
+def _hint(error: duckdb.Error) -> str:
+    if isinstance(error, duckdb.PermissionException):
+        return "\n  a query can read only the marts of the warehouse, and no other file"
+    if isinstance(error, (duckdb.CatalogException, duckdb.BinderException)):
+        return "\n  what to do: list the marts and their columns with `spotter sql`"
+    return ""
 
 
 def _refuse_changes(statements: list[duckdb.Statement]) -> None:
@@ -126,7 +134,7 @@ def _refuse_changes(statements: list[duckdb.Statement]) -> None:
             raise UsageError(f"only queries are allowed, not {statement.type.name.lower()}")
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: QueryResult) -> str:
     """Write a table as CSV with a header."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -135,8 +143,8 @@ def as_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def as_grid(table: Table) -> str:
-    """Write a table in aligned columns, for eyes: long cells are cut, control characters gone."""
+def as_grid(table: QueryResult) -> str:
+    """Write a table in aligned columns, with long cells cut and control characters replaced."""
     cells = [
         [_cell(name) for name in table.columns],
         *([_cell(value) for value in row] for row in table.rows),
@@ -151,11 +159,13 @@ def as_grid(table: Table) -> str:
     return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
 
 
-def as_records(table: Table) -> list[dict[str, Any]]:
-    """Turn a table into objects that JSON can hold."""
+def as_records(table: QueryResult) -> list[dict[str, Any]]:
+    """Return the rows as objects that JSON can represent."""
     repeated = sorted({name for name in table.columns if table.columns.count(name) > 1})
     if repeated:
-        raise UsageError(f"several columns are called {', '.join(repeated)}: name them apart")
+        raise UsageError(
+            f"several columns are called {', '.join(repeated)}: give each its own name with `as`"
+        )
     return [
         {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
         for row in table.rows

@@ -1,4 +1,4 @@
-"""Open a DuckDB in memory to work in, and report what goes wrong there."""
+"""Open a DuckDB in memory to work in, and translate its errors into messages."""
 
 from __future__ import annotations
 
@@ -16,34 +16,24 @@ from collector.errors import FileError, SpotterError, UsageError
 from collector.warehouse.access import OFFLINE, SCRATCH
 
 
-def open_scratch(*, memory_limit: str, temp_directory: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB in memory with the schemas that hold a batch."""
-    connection = duckdb.connect(
-        config={
-            **OFFLINE,
-            "memory_limit": memory_limit,
-            "temp_directory": str(temp_directory),
-        }
-    )
+def open_scratch(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB in memory with the schemas of a batch; it spills into a folder at its limit."""
+    limit = memory_limit or default_memory_limit()
+    config = {**OFFLINE, "memory_limit": limit, "temp_directory": str(spill)}
+    try:
+        connection = duckdb.connect(config=config)
+    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
+        raise UsageError(
+            f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB"
+        ) from error
     connection.execute(f"attach ':memory:' as {SCRATCH}")
     for schema in ("seeds", "staging", "audits", "intermediate"):
         connection.execute(f"create schema {SCRATCH}.{schema}")
     return connection
 
 
-def open_limited(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB in memory that puts aside what does not fit into its share."""
-    limit = memory_limit or default_memory_limit()
-    try:
-        return open_scratch(memory_limit=limit, temp_directory=spill)
-    except (duckdb.ParserException, duckdb.InvalidInputException) as error:
-        raise UsageError(
-            f"--memory-limit {limit}: {error}\n  write it like 4GB or 500MiB"
-        ) from error
-
-
 def default_memory_limit() -> str:
-    """Return half of the memory this process may use."""
+    """Return half of the memory that this process may use, like 4096MiB."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with contextlib.suppress(OSError, ValueError):
         total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
@@ -51,13 +41,13 @@ def default_memory_limit() -> str:
 
 
 @contextlib.contextmanager
-def defects_logged(name: str) -> Iterator[None]:
-    """Keep the details of an unexpected DuckDB error in a file, and say it in one sentence."""
+def log_defects(name: str) -> Iterator[None]:
+    """Turn DuckDB's errors into SpotterErrors; log the traceback of an unexpected one."""
     try:
         yield
     except duckdb.OutOfMemoryException as error:
         first = str(error).splitlines()[0]
-        raise UsageError(f"{first}\n  what to do: give more with --memory-limit") from error
+        raise UsageError(f"{first}\n  what to do: allow more memory with --memory-limit") from error
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         raise FileError(f"{str(error).splitlines()[0]}\n  nothing was written") from error
     except duckdb.Error as error:
@@ -66,4 +56,4 @@ def defects_logged(name: str) -> Iterator[None]:
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{datetime.now(UTC).isoformat()}\n{traceback.format_exc()}\n")
         first = str(error).splitlines()[0]
-        raise SpotterError(f"{first}\n  the details are in {log}; nothing was written") from error
+        raise SpotterError(f"{first}\n  nothing was written; the details are in {log}") from error

@@ -1,4 +1,4 @@
-"""Write names and texts for SQL, and read rows and columns."""
+"""Quote names and texts for SQL, and fetch rows and column names."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import duckdb
 Row = dict[str, Any]
 
 
-def quoted(name: str) -> str:
-    """Write a name for SQL."""
+def quote_name(name: str) -> str:
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: object) -> str:
-    """Write a text for SQL."""
+    """Return a text as an SQL string literal."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
 def fetch_rows(
     connection: duckdb.DuckDBPyConnection, query: str, parameter: str | list[str]
 ) -> list[Row]:
-    """Run a query with one parameter and return its rows by column."""
+    """Run a query with one parameter and return its rows as dictionaries."""
     result = connection.execute(query, [parameter])
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def known_columns(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, set[str]]:
-    """Return the columns of every mart that a database already has."""
+    """Return the names of the columns of each mart that a database has."""
     rows = connection.execute(
         "select table_name, list(column_name) from duckdb_columns()"
         " where database_name = ? and schema_name = 'main' group by table_name",

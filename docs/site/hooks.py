@@ -1,4 +1,4 @@
-"""What MkDocs cannot do by itself: pages from outside of docs/, and dbt's page beside them."""
+"""MkDocs hooks: add the pages from outside of docs/, and dbt's page of the models."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ search: {{exclude: true}}
 {text}
 ```
 """
-# dbt's page holds everything it shows, and has a tracker that it loads if usage statistics are on
+# dbt's page needs nothing from the network, but loads a tracker if usage statistics are on
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 )
 HEAD = "<head>"
-# dbt's page asks for its icons by the names of templates, and on a phone shows only its menu
+# dbt's page requests its icons by template names, and shows only its menu on a phone
 REPAIRS = {
     "<title>dbt Docs</title>": "<title>Models and columns - Spotter</title>",
     '<link rel="canonical" href="/overview/"/>': "",
@@ -51,18 +51,18 @@ REPAIRS = {
 
 
 def on_startup(*, command: str, **_: object) -> None:
-    """Say only what is wrong: MkDocs' --quiet would keep --strict from seeing the warnings."""
+    """Print only warnings: with MkDocs' own --quiet, --strict would not notice them."""
     if command == "build":
         logging.getLogger("mkdocs").setLevel(logging.WARNING)
 
 
 def on_post_template(_output: str, **_: object) -> str:
-    """Leave out the page for errors and the site map: both need to know where the site will be."""
+    """Leave out the error page and the site map, because both need the address of the site."""
     return ""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages at the top of the repository, the icon and dbt's page."""
+    """Add the pages in the root of the repository, the icon and dbt's page."""
     for name, source in TOP_PAGES.items():
         files.append(File.generated(config, name, abs_src_path=str(ROOT / source)))
     files.append(File.generated(config, "assets/icon.svg", abs_src_path=str(ICON)))
@@ -74,19 +74,19 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: object) -> str:
-    """Let links lead to where the pages are on the site: all in one folder."""
+    """Change the links, because all pages are in one folder on the site."""
     if page.file.src_uri in TOP_PAGES:
         return markdown.replace("](docs/", "](").replace("](LICENSE)", "](LICENSE.md)")
     return markdown.replace("](../", "](")
 
 
 def dbt_page(path: Path) -> str:
-    """Read dbt's page, and mend it: no way to the network, and no paths of this machine."""
+    """Read dbt's page, and remove its network access and the paths of this machine."""
     if not path.is_file():
-        raise PluginError(f"dbt's page is not at {path}: `make docs` builds it first")
+        raise PluginError(f"no dbt page at {path}: run `make docs`, which builds it first")
     text = path.read_text(encoding="utf-8")
     if HEAD not in text:
-        raise PluginError(f"{path} is not what dbt's page used to be: it has no {HEAD}")
+        raise PluginError(f"dbt's page {path} has changed: it has no {HEAD}")
     for old, new in REPAIRS.items():
         text = text.replace(old, new)
     for folder in (path.parent, ROOT):

@@ -1,4 +1,4 @@
-{# A path from the root, if it is relative to where dbt was started. #}
+{# The absolute path of a path that may be relative to the folder in which dbt was started. #}
 {% macro absolute(path) -%}
     case
         when starts_with({{ path }}, '/') then {{ path }}

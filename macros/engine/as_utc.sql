@@ -1,4 +1,4 @@
-{# A time that says that it is UTC, where the columns of marts only mean it. #}
+{# A time with the zone UTC. The columns of marts are in UTC but have no zone. #}
 {% macro as_utc(column) %}
     {{- return(adapter.dispatch('as_utc')(column)) -}}
 {% endmacro %}

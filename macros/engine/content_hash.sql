@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro duckdb__content_hash(entries, params) %}
-    {#- what the model is asked, without who is asked, which repeat it is, and how it is sampled -#}
+    {#- the request to the model, without the agent, the indices and the sampling settings -#}
     md5(array_to_string(list_sort(list_concat(
         list_transform(
             list_filter(

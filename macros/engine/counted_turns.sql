@@ -1,10 +1,10 @@
-{# How often the model was asked: runs of its own items in the output, between the results of tools. #}
+{# The number of turns of the model: consecutive items of its own in the output, between tool results. #}
 {% macro counted_turns(types) %}
     {{- return(adapter.dispatch('counted_turns')(types)) -}}
 {% endmacro %}
 
 {% macro duckdb__counted_turns(types) %}
-    {#- a result of a tool with an item of the model behind it begins another turn, as does the start -#}
+    {#- a turn begins where an item of the model follows the start or a tool result -#}
     {%- set flags -%}
         '-' || array_to_string(
             list_transform(

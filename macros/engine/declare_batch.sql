@@ -4,7 +4,7 @@
 {% endmacro %}
 
 {% macro duckdb__declare_batch() %}
-    {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
+    {#- dbt renders Jinja in a var, but not in an environment variable, which can therefore hold any path -#}
     {%- set rollouts = quoted(env_var('SPOTTER_ROLLOUTS', '') or var('rollouts')) -%}
     {%- set inputs = quoted(var('inputs')) if var('inputs') else 'null' -%}
     {%- set run_id = quoted(var('run_id')) if var('run_id') else 'null' -%}
@@ -36,7 +36,7 @@
                 file as rollouts_file,
                 file[:-7] as stem,
                 regexp_extract(file, '^.*/') as folder,
-                -- the verdicts of NeMo Gym's health check do not say which run of a folder they are of
+                -- the verdicts of NeMo Gym's health check do not name their run
                 count(*) over (partition by regexp_extract(file, '^.*/')) as run_count,
                 coalesce({{ inputs }}, file[:-7] || '_materialized_inputs.jsonl') as inputs_file
             from matched
@@ -71,7 +71,7 @@
         } order by rollouts_file)
         from runs
     );
-    {#- the checks come before any file is read: an absent file would count as an empty one -#}
+    {#- check before any file is read: a missing file would count as an empty one -#}
     select case
         when getvariable('spotter_runs') is null
             then error('No rollouts file matches ' || {{ rollouts }})
@@ -80,7 +80,7 @@
     end;
     {% for kind in ['rollouts', 'inputs', 'failures', 'verdicts'] %}
     set variable spotter_{{ kind }}_files = (
-        {#- the null device stands in where no file exists, so that the columns are known -#}
+        {#- the null device is always among the files, so that DuckDB knows the columns without any -#}
         select list({{ glob_escaped('run.' ~ kind ~ '_file') }}) || ['/dev/null']
         from (select unnest(getvariable('spotter_runs')) as run)
     );

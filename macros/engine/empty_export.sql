@@ -1,4 +1,4 @@
-{# dbt-duckdb writes a row of nulls for a table without rows; write it again, without. #}
+{# dbt-duckdb writes a row of nulls for a table without rows; write the file again without that row. #}
 {% macro empty_export() %}
     {{- return(adapter.dispatch('empty_export')()) -}}
 {% endmacro %}

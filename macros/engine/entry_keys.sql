@@ -1,5 +1,5 @@
-{# The names in a list of (key, value). A lambda that looks into them wants them as a column: it would work out a list
-   of its own for every element. #}
+{# The names in a list of (key, value). Store them in a column before a lambda uses them: the lambda would compute the
+   list again for every element. #}
 {% macro entry_keys(entries) %}
     {{- return(adapter.dispatch('entry_keys')(entries)) -}}
 {% endmacro %}

@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro duckdb__has_non_finite(document) %}
-    {#- the first look is cheap but may match inside a string; the second takes the strings out -#}
+    {#- the first test is cheap but may match inside of a string; the second removes the strings -#}
     case
         when regexp_matches({{ document }}, '[:,\[]\s*-?(nan|inf)', 'i')
             then regexp_matches(

@@ -1,4 +1,4 @@
-{# Whether a JSON object names a field twice. #}
+{# Whether a JSON object has a field name twice. #}
 {% macro has_repeated_key(document) %}
     {{- return(adapter.dispatch('has_repeated_key')(document)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# Whether a list holds something twice. #}
+{# Whether a list contains a value twice. #}
 {% macro has_repetition(list) %}
     {{- return(adapter.dispatch('has_repetition')(list)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# Whether a rollout is masked: its `mask_sample` is anything that Python takes for true. #}
+{# Whether a rollout is masked: its `mask_sample` is any value that is true in Python. #}
 {% macro is_masked(mask) %}
     {{- return(adapter.dispatch('is_masked')(mask)) -}}
 {% endmacro %}

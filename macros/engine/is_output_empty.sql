@@ -4,7 +4,7 @@
 {% endmacro %}
 
 {% macro duckdb__is_output_empty(parts) %}
-    {#- a text is a string as the content, or as the text or refusal of one of its parts: not only white space -#}
+    {#- a text is a string content, or the text or refusal of a content part, with more than white space -#}
     {%- set text = '(?:^|"(?:text|refusal)":)"(?:\\\\[nrtf]|\\pZ)*(?:[^"\\\\\\pZ]|\\\\[^nrtf])' -%}
     coalesce(len(list_filter(
         {{ parts }}.output,

@@ -1,4 +1,4 @@
-{# The texts of a list, without empty ones, with something between. #}
+{# The texts of a list without the empty ones, joined with a separator. #}
 {% macro join_texts(texts, separator) %}
     {{- return(adapter.dispatch('join_texts')(texts, separator)) -}}
 {% endmacro %}

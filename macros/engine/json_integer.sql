@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro duckdb__json_integer(document) %}
-    {#- only what is written as an integer: neither 1.0 nor "1" comes back as it was -#}
+    {#- only a value written as an integer is one: not 1.0 and not "1" -#}
     case
         when try_cast({{ document }}::varchar as bigint)::varchar = {{ document }}::varchar
             then try_cast({{ document }}::varchar as bigint)

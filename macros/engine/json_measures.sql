@@ -1,5 +1,5 @@
-{# The numbers at some paths of a JSON document, as a list in their order; null for anything else. A measure is finite
-   and not negative. #}
+{# The numbers at some paths of a JSON document, as a list in the order of the paths. Null for anything that is not a
+   finite number of at least 0. #}
 {% macro json_measures(document, paths) %}
     {{- return(adapter.dispatch('json_measures')(document, paths)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# The usage of a response: where it may be there twice, the last, as Python reads it.
+{# The usage of a response. If the key appears twice the last one counts, as in Python.
 
    The text is minified, and inside a string every quote is escaped, so `"usage":` can only be a key. #}
 {% macro last_usage(response, parts) %}

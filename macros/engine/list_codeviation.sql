@@ -1,4 +1,4 @@
-{# The sum of the products of two lists' deviations from their means; exactly 0 if one does not vary. #}
+{# The sum of the products of two lists' deviations from their means; exactly 0 if a list does not vary. #}
 {% macro list_codeviation(first, second, first_mean, second_mean) %}
     {{- return(adapter.dispatch('list_codeviation')(first, second, first_mean, second_mean)) -}}
 {% endmacro %}

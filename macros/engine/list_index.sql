@@ -1,4 +1,4 @@
-{# Where a value first is in a list, from 0; null if it is not there. #}
+{# The first position of a value in a list, from 0. Null if the list does not contain it. #}
 {% macro list_index(list, value) %}
     {{- return(adapter.dispatch('list_index')(list, value)) -}}
 {% endmacro %}

@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro duckdb__list_median(list) %}
-    {#- DuckDB's own median interpolates, and so turns the smallest doubles into 0 -#}
+    {#- not DuckDB's median, which interpolates and turns the smallest doubles into 0 -#}
     {%- set low = 'list_sort(' ~ list ~ ')[(len(' ~ list ~ ') + 1) // 2]' -%}
     {%- set high = 'list_sort(' ~ list ~ ')[len(' ~ list ~ ') // 2 + 1]' -%}
     case

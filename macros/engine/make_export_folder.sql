@@ -1,4 +1,4 @@
-{# Nothing in SQL makes a folder, except for partitions; of no rows there is none. #}
+{# Create the folders of an exported mart. Only a partitioned copy creates folders; without rows it writes no file. #}
 {% macro make_export_folder() %}
     {{- return(adapter.dispatch('make_export_folder')()) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# Whether a text holds a name in quotes more than once: a quick first look for repeated keys. #}
+{# Whether a text contains a name in quotes more than once: a cheap first test for repeated keys. #}
 {% macro mentions_twice(document, name) %}
     {{- return(adapter.dispatch('mentions_twice')(document, name)) -}}
 {% endmacro %}

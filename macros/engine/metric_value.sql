@@ -1,4 +1,4 @@
-{# One metric of a rollout; null if it has none, or none that is finite. #}
+{# The value of one metric of a rollout. Null if the metric is absent or not finite. #}
 {% macro metric_value(metrics, name) %}
     {{- return(adapter.dispatch('metric_value')(metrics, name)) -}}
 {% endmacro %}

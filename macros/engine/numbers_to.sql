@@ -1,4 +1,4 @@
-{# The numbers 1 to some limit, as rows. #}
+{# The numbers from 1 to a limit, as rows. #}
 {% macro numbers_to(limit) %}
     {{- return(adapter.dispatch('numbers_to')(limit)) -}}
 {% endmacro %}

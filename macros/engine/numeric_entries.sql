@@ -1,5 +1,5 @@
-{# The numbers and booleans among the fields of a rollout or of its usage; of its own fields only those that can be
-   metrics: neither private ones, whose names begin with `_`, nor the mask. #}
+{# The numbers and booleans among the fields of a rollout or of its usage. The rollout's own fields leave out those that
+   cannot be metrics: the mask, and private fields, whose names begin with `_`. #}
 {% macro numeric_entries(entries, is_own=false) %}
     {{- return(adapter.dispatch('numeric_entries')(entries, is_own)) -}}
 {% endmacro %}

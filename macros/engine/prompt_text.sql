@@ -15,7 +15,7 @@
             lambda message: {{ content_text('message.content') }}
         )
     {%- endset -%}
-    {#- a list of one gives the input a name; nullif would work out its text twice -#}
+    {#- a list of one gives the input a name; nullif would compute its text twice -#}
     list_filter(
         list_transform(
             [json_extract({{ params }}, '$.input')],

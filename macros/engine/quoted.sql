@@ -1,4 +1,4 @@
-{# A literal. dbt renders what a hook returns once more, so no brace of the text may be left in it. #}
+{# A string literal without braces: dbt renders the text of a hook a second time. #}
 {% macro quoted(text) -%}
     ('{{ text | string | replace("'", "''") | replace("{", "' || chr(123) || '") }}')
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{# Only what tells which rollout a line is, and who runs it: twice as fast as all fields. #}
+{# The fields of a line that name its rollout and its runner: twice as fast as reading all fields. #}
 {% macro read_keys(kind) %}
     {{- return(adapter.dispatch('read_keys')(kind)) -}}
 {% endmacro %}

@@ -3,7 +3,7 @@
 {% endmacro %}
 
 {% macro duckdb__read_rows(kind) %}
-    {#- a line that is no JSON object becomes a null row: the audits count it -#}
+    {#- a line that is not a JSON object becomes a null row, which an audit counts -#}
     read_json(
         getvariable('spotter_{{ kind }}_files'),
         format = 'newline_delimited',

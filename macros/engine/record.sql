@@ -1,4 +1,4 @@
-{# Some columns as one value with fields of their names. #}
+{# Several columns as one struct, whose fields have the names of the columns. #}
 {% macro record(columns) %}
     {{- return(adapter.dispatch('record')(columns)) -}}
 {% endmacro %}

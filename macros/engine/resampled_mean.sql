@@ -1,4 +1,4 @@
-{# The mean of as many values as a list has, drawn from it with replacement by numbers from 0 to 1. #}
+{# The mean of a sample of a list, with replacement and as long as the list. `draws` are numbers from 0 to 1. #}
 {% macro resampled_mean(values, draws) %}
     {{- return(adapter.dispatch('resampled_mean')(values, draws)) -}}
 {% endmacro %}

@@ -1,5 +1,5 @@
-{# A number for the output of a response, without ids and times; null if it has none, or an item whose fields are
-   not known well enough to say that two are the same. #}
+{# A hash of the output of a response, without ids and times. Null without an output, or if an item is of an unknown
+   type, because two such items could differ in fields that the hash leaves out. #}
 {% macro response_hash(parts, types) %}
     {{- return(adapter.dispatch('response_hash')(parts, types)) -}}
 {% endmacro %}

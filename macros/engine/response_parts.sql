@@ -1,4 +1,4 @@
-{# The usage of a response, and what tells a sound one from a broken one, in one pass over its text. #}
+{# The usage of a response and the fields that the health checks need, in one pass over its text. #}
 {% macro response_parts(response) %}
     {{- return(adapter.dispatch('response_parts')(response)) -}}
 {% endmacro %}

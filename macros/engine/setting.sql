@@ -1,4 +1,4 @@
-{# How the batch is profiled: `pass_threshold`, `answer_field` or `slice_by`, the fields to slice by. #}
+{# A setting of the profile: `pass_threshold`, `answer_field` or `slice_by`, the fields to slice by. #}
 {% macro setting(name) %}
     {{- return(adapter.dispatch('setting')(name)) -}}
 {% endmacro %}

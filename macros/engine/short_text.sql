@@ -1,4 +1,4 @@
-{# A text of 200 characters at most: a longer one is cut, and its MD5 tells it apart. #}
+{# A text of at most 200 characters: a longer one is cut and ends with its MD5. #}
 {% macro short_text(text) %}
     {{- return(adapter.dispatch('short_text')(text)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# The values of the fields to slice by, as a list of (slice_by, slice_value); null for what is no scalar. #}
+{# The values of the fields to slice by, as a list of (slice_by, slice_value); null if the value is not a scalar. #}
 {% macro slice_values(fields) %}
     {{- return(adapter.dispatch('slice_values')(fields)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# The four numbers from 0 up to 1 that an MD5 in hexadecimal digits makes. #}
+{# Four numbers from 0 up to 1, from the hexadecimal digits of an MD5. #}
 {% macro uniform_draws(digest) %}
     {{- return(adapter.dispatch('uniform_draws')(digest)) -}}
 {% endmacro %}

@@ -1,4 +1,4 @@
-{# The tokens spent for each informative group of some size; null if there is none to expect. #}
+{# The expected output tokens spent per informative group of `size` rollouts. Null if no group is expected. #}
 {% macro group_price(size, tokens, ratio) -%}
     {{ finite(size ~ ' * ' ~ tokens ~ ' / nullif(' ~ ratio ~ ', 0)') }}
 {%- endmacro %}

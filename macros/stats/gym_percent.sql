@@ -1,4 +1,4 @@
-{# A figure in percent, as NeMo Gym writes it; null if a condition is named that does not hold. #}
+{# A figure in percent, as NeMo Gym writes it; null if a given condition does not hold. #}
 {% macro gym_percent(share, condition=none) -%}
     {%- set percent = '100 * (' ~ share ~ ')' -%}
     {%- if condition -%}

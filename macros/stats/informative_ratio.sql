@@ -1,5 +1,5 @@
-{# The expected share of groups of some size that hold both a pass and a failure. Up to the task's number of
-   rollouts it is counted from them; beyond, the pass rate is taken from its posterior with a uniform prior. #}
+{# The expected share of groups of `size` rollouts that contain both a pass and a failure. Up to the task's number of
+   rollouts it is counted from them. For larger groups it uses the posterior of the pass rate with a uniform prior. #}
 {% macro informative_ratio(rollouts, passes, size) -%}
     {%- set failures = '(' ~ rollouts ~ ' - ' ~ passes ~ ')' -%}
     case

@@ -1,4 +1,4 @@
-{# Whether NeMo Gym compares the means of a metric across repeats: not if its name says that it is a statistic itself. #}
+{# Whether NeMo Gym compares the means of a metric across repeats: not if its name says that it is a statistic. #}
 {% macro is_primary_metric(metric) -%}
     not regexp_matches(
         'mean/' || {{ metric }},

@@ -3,7 +3,7 @@
     {{- return(carried_figures() + plain_figures() + ['pass_at_k', 'pass_hat_k', 'is_last']) -}}
 {% endmacro %}
 
-{# Where a task has fewer than k rollouts, NeMo Gym takes all it has: its last figure counts for larger k too. #}
+{# If a task has fewer than k rollouts, NeMo Gym takes all it has: its last figure counts for larger k too. #}
 {% macro carried_figures() %}
     {{- return([
         'reward_average', 'reward_deviation', 'lacking_average', 'lacking_deviation', 'gym_majority'
@@ -14,7 +14,8 @@
     {{- return(['reward', 'lacks_answer', 'majority', 'gym_pass', 'lacking_chance']) -}}
 {% endmacro %}
 
-{# The sum of each figure over tasks, and of those that are carried on over the tasks that end here. #}
+{# The sum of each figure over the tasks with k rollouts. For carried figures, also the sum over the tasks whose
+   last rollout is the k-th. #}
 {% macro k_sums(tasks) %}
     {%- for figure in carried_figures() %}
         {{- list_sum(list_field(tasks, figure, 'is_last')) }} as {{ figure }}_last,
@@ -24,7 +25,7 @@
     {%- endfor %}
 {% endmacro %}
 
-{# The sums with what tasks of fewer rollouts carry on. #}
+{# The sums with the last figures of the tasks that have fewer than k rollouts. #}
 {% macro carried_sums(smaller) %}
     {%- for figure in carried_figures() %}
         {{- figure }}_sum + coalesce(sum({{ figure }}_last) over {{ smaller }}, 0) as {{ figure }}_sum,

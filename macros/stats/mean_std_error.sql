@@ -1,5 +1,5 @@
-{# The standard error of the mean of a list: exactly 0 if its values are all equal, but for rounding; null for
-   one value, and if it overflows. #}
+{# The standard error of the mean of a list: exactly 0 if its values are equal up to rounding. Null for
+   one value, or if it overflows. #}
 {% macro mean_std_error(list, mean) -%}
     case
         when {{ list_length(list) }} < 2 or not {{ is_finite(mean) }} then null

@@ -1,4 +1,5 @@
-{# C(beside, k - 1) / C(whole, k): how often one is chosen with k - 1 of those beside it; null if there are too few. #}
+{# C(beside, k - 1) / C(whole, k): the chance that a choice of k has a given value and k - 1 of those
+   beside it. Null if there are too few. #}
 {% macro order_weight(beside, whole, k) -%}
     case
         when {{ beside }} >= {{ k }} - 1

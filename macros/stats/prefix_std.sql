@@ -1,4 +1,4 @@
-{# Sample standard deviation of the first so many values, from their sum and the sum of their squares. #}
+{# Sample standard deviation of the first `count` values, from their sum and the sum of their squares. #}
 {% macro prefix_std(total, squares, count) -%}
     case
         when {{ count }} > 1 then sqrt(greatest(

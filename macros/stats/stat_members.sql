@@ -10,7 +10,7 @@
     )
 {%- endmacro %}
 
-{# The statistics that NeMo Gym gives of a task's and of an agent's rollouts. #}
+{# The statistics that NeMo Gym gives for the rollouts of a task and of an agent. #}
 {% macro metric_columns() -%}
     {{- return({
         'mean': 'value_mean', 'max': 'value_max', 'min': 'value_min', 'median': 'value_median',

@@ -1,4 +1,4 @@
-{# C(part, k) / C(whole, k): of all ways to choose k, the share that chooses from the part alone. #}
+{# C(part, k) / C(whole, k): the share of all ways to choose k that choose only from the part. #}
 {% macro subset_share(part, whole, k) -%}
     case
         when {{ part }} < {{ k }} then 0.0

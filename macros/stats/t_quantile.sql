@@ -1,4 +1,4 @@
-{# The 97.5 % quantile of Student's t: looked up, and beyond the table by its expansion around the normal's. #}
+{# The 97.5 % quantile of Student's t: from the seed, and beyond it from the expansion around the normal quantile. #}
 {% macro t_quantile(found, degrees) -%}
     {%- set z = normal_quantile() -%}
     coalesce(

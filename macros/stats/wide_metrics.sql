@@ -1,4 +1,4 @@
-{# What everybody charts, as columns: all statistics of the reward, the means of the tokens. #}
+{# The figures that most charts use, as columns: all statistics of the reward, the means of the tokens. #}
 {% macro wide_metrics() -%}
     {%- for stat in ['mean', 'max', 'min', 'median', 'std'] -%}
     max(case when metric = 'reward' then value_{{ stat }} end) as reward_{{ stat }},

@@ -31,7 +31,7 @@ counted as (
         file_kind
 ),
 
--- a last line that a crash cut short is known beforehand and counts as not collected
+-- a last line that a crash cut short is already known, and counts as not collected
 unexplained as (
     select
         counted.run_id,

@@ -1,8 +1,8 @@
--- Who ran a rollout is its environment server, or the agent where none is known. It is
--- called by the agent's name if no other server fronts that agent, else by its own.
+-- The runner of a rollout is its environment server, or the agent if none is known. Its
+-- label is the agent's name, or its own name if other servers front the agent too.
 with recursive
 
--- a server that fronts several agents is known by its first, unless that is masked
+-- a server that fronts several agents takes the first one that is not masked
 runners as (
     select
         run_id,
@@ -19,7 +19,7 @@ runners as (
         runner
 ),
 
--- a runner whose rollouts are all masked does not change what the others are called
+-- a runner whose rollouts are all masked does not change the labels of the others
 counted as (
     select
         *,
@@ -31,7 +31,7 @@ counted as (
     window same_agent as (partition by run_id, agent_name)
 ),
 
--- a runner whose agent's name is another runner's label keeps its own name, and so on
+-- recursive: a runner keeps its own name if another runner is called like its agent
 own_names as (
     select
         run_id,

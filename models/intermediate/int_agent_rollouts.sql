@@ -1,7 +1,7 @@
 with
 
--- What the settings count as a reward of 0: a failure by its last class, or no trace. A
--- failure that was given a reward counts with that, as in NeMo Gym.
+-- Missing rollouts that count as a reward of 0, by the class of the last failure or for
+-- lack of any failure. A failure with a reward counts with it, as in NeMo Gym.
 expected as (
     select
         rollouts.*,

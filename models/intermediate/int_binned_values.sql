@@ -1,6 +1,6 @@
 with
 
--- equal values first: there are far fewer of them
+-- group equal values first: they are far fewer than the rollouts
 counted as (
     select
         run_id,
@@ -52,7 +52,7 @@ placed as (
         and counted.metric = ranges.metric
 ),
 
--- a division may round a value across the bound that is shown
+-- the division may round a value across a bound of its bin
 settled as (
     select
         run_id,

@@ -18,8 +18,8 @@ groups as (
         and {{ differ('min(scores.value)', 'max(scores.value)') }}
 ),
 
--- A draw depends on its numbers alone, so a run has the same interval everywhere. The
--- digest is of one string: a hash of several values would not be random enough.
+-- A draw depends only on its numbers, so a run has the same interval on every machine.
+-- MD5 of one string: DuckDB's hash of several values would not be random enough.
 digests as (
     select
         resample,

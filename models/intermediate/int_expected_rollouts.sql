@@ -11,7 +11,7 @@ keyed as (
         and rollouts.runner = labels.runner
 ),
 
--- where a rollout is missing and its input names no agent, the task's others know
+-- the agent of a missing rollout whose input names none: that of the task's others
 task_agents as (
     select
         run_id,

@@ -6,7 +6,7 @@ failures as (
     where is_readable
 ),
 
--- an attempt at something the inputs do not ask for counts too, for the agent it names
+-- an attempt without a materialized input counts for the agent that its line names
 attempts as (
     select
         failures.run_id,

@@ -1,4 +1,4 @@
--- NeMo Gym's own figures, in percent as there, for the reward and for having no answer
+-- NeMo Gym's own figures in percent, for the reward and for the lack of an answer
 with
 
 sums as (
@@ -58,7 +58,7 @@ curves as (
             as gym_no_answer_pass_at_k,
         {{ gym_percent('lacking_average_sum / all_task_count', 'has_answers') }}
             as gym_no_answer_avg_of_k,
-        -- only answers vote, so none of the elected lacks one
+        -- only answers vote, so a winner never lacks one
         case when has_answers then cast(0 as double) end as gym_no_answer_majority_at_k,
         {{ gym_percent('lacking_run', 'has_answers') }} as gym_no_answer_run_average,
         {{ gym_percent('lacking_run_std', 'has_answers') }}

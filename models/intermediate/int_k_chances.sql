@@ -1,4 +1,4 @@
--- the chances of k rollouts drawn from those of a task
+-- the chances for k rollouts drawn from the rollouts of a task
 with
 
 prefixes as (

@@ -34,7 +34,7 @@ offsets as (
         on {{ same_key('tasks', 'centers', ['run_id', 'agent_name']) }}
 ),
 
--- deviations from the agent's means are those within the tasks and those of the tasks
+-- pooled sums: deviations from the task's mean, plus those of the task's mean
 parts as (
     select
         *,

@@ -14,7 +14,7 @@ ranked as (
         on scored.task_key = outcomes.task_key
 ),
 
--- a reward's weight depends on its height and the number of rollouts: add up first
+-- a reward's weight depends on its rank and the number of rollouts: sum up first
 heights as (
     select
         slices.slice_key,
@@ -30,7 +30,7 @@ heights as (
         ranked.height
 ),
 
--- not every k: with thousands of repeats that would be millions of pairs
+-- not every k: thousands of repeats would give millions of pairs
 wanted as (
     select
         slice_key,

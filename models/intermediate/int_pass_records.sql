@@ -1,4 +1,4 @@
--- what so many passes in so many rollouts mean is the same for every task that has them
+-- tasks with the same counts of passes and rollouts share a row, computed once
 with
 
 records as (

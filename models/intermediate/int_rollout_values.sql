@@ -1,6 +1,6 @@
 with
 
--- a masked rollout measures nothing
+-- masked rollouts do not count in statistics
 rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
     where is_measured

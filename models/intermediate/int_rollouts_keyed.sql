@@ -1,4 +1,4 @@
--- The gate: every mart reads this model, and it waits for every audit.
+-- Every mart depends on this model, and this model depends on every audit.
 -- depends_on: {{ ref('audit_lines_unreadable') }}
 -- depends_on: {{ ref('audit_inputs_duplicated') }}
 -- depends_on: {{ ref('audit_rollouts_duplicated') }}

@@ -56,7 +56,7 @@ described as (
         task_values,
         value,
         rollout_value,
-        -- no noise where it was seen says little about where it could not be seen
+        -- no noise in repeated tasks says little about tasks with one rollout
         case
             when noise_sum > 0 or repeated_task_count = task_count
                 then {{ finite('noise_sum') }}

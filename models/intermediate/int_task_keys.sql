@@ -8,7 +8,7 @@ tasks as (
     from {{ ref('int_rollouts_matched') }}
 ),
 
--- one number for three columns: what follows sorts and joins by it
+-- one number in place of three columns: later models sort and join by it
 keyed as (
     select
         run_id,

@@ -17,7 +17,7 @@ tasks as (
         and last_places.is_last
 ),
 
--- whatever is about K rollouts needs a task that has them; no other has more
+-- the scores of k rollouts need tasks with k scored rollouts, the most in the slice
 scored as (
     select
         tasks.*,

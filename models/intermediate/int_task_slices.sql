@@ -46,14 +46,14 @@ slices as (
         fields.agent_name,
         fields.task_key,
         fields.slice_by,
-        -- what the input says; the rollout only where the input says nothing
+        -- the value of the input, or else of the rollout
         coalesce(inputs.slice_value, fields.slice_value, '(none)') as slice_value
     from fields
     left join inputs
         on {{ same_key('fields', 'inputs', ['task_key', 'slice_by']) }}
 ),
 
--- one number for four columns: what follows groups and joins by it
+-- one number in place of four columns: later models group and join by it
 keyed as (
     select
         run_id,

@@ -1,6 +1,6 @@
 with
 
--- how often the answer, and the answer with its reward, has been given so far
+-- how often the answer, and the pair of answer and reward, occurred so far
 counted as (
     select
         task_key,
@@ -25,8 +25,8 @@ led as (
     window so_far as (partition by task_key order by place)
 ),
 
--- An answer leads if its count equals the lead, which it reached at just one place: the
--- leaders so far are the places since the lead last grew at which a count equals it.
+-- An answer leads if its count equals the lead. It reaches that count at one place, so
+-- the leaders are the places since the lead last grew whose count equals the lead.
 votes as (
     select
         task_key,

@@ -16,7 +16,7 @@ categories as (
 
 described as (
     select
-        -- the length tells where the run ends: both names may hold a colon
+        -- the length tells where run_id ends, because both names may contain a colon
         tasks.task_index || ':' || length(tasks.run_id) || ':' || tasks.run_id
         || ':' || tasks.agent_name as agent_task_id,
         tasks.run_id,

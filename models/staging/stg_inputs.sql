@@ -7,7 +7,7 @@ runs as (
     select * from {{ ref('stg_runs') }}
 ),
 
--- the files are read twice: who was asked must be known before a line is kept whole
+-- the files are read twice: the runner decides which whole lines to keep
 names as (
     select
         runs.run_id,

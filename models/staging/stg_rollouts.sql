@@ -79,7 +79,7 @@ typed as (
         substr(nullif(failure_kind, ''), 1, 100) as failure_kind,
         substr(nullif(failure_reason, ''), 1, 500) as failure_reason,
         parts.model as model_name,
-        -- what a masked rollout was given for a reward measures nothing
+        -- the reward of a masked rollout does not count
         case when not is_masked then {{ metric_value('metrics', 'reward') }} end
             as reward,
         {{ metric_value('metrics', 'input_tokens') }} as input_tokens,
@@ -103,7 +103,7 @@ typed as (
         {{ is_output_empty('parts') }} as is_output_empty,
         {{ is_truncated('parts') }} as is_truncated,
         {{ response_hash('parts', 'types') }} as response_hash,
-        -- no object, or a field name twice: only Python reads that as it is meant
+        -- not an object, or a duplicate field name: Python reads these files again
         is_object
         and not {{ has_repetition('usage_keys') }}
         and task_index is not null

@@ -23,7 +23,7 @@ runs as (
         {{ setting('pass_threshold') }} as pass_threshold,
         {{ setting('answer_field') }} as answer_field,
         {{ setting('slice_by') }} as slice_by,
-        -- before the files are read, so that what comes later is seen to be new
+        -- before the files are read, so that later lines are recognized as new
         {{ utc_now() }} as profiled_at
     from batch
 )

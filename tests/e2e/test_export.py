@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from collector.exporting.publication import LOCK
-from collector.exporting.tables import KINDS
+from collector.exporting.tables import COLUMN_TYPES
 from collector.profiling.plan import load_plan
 from tests.dbt_process import Dbt
 from tests.exports import FORMULAS, Exports, export, export_after, make_runs
@@ -45,7 +45,7 @@ def test_every_column_of_every_mart_is_flat() -> None:
     assert sorted(names) == sorted(MARTS)
     for model in load_plan().layer("marts"):
         for column in model.columns:
-            assert column.data_type in KINDS, f"{model.name}.{column.name}"
+            assert column.data_type in COLUMN_TYPES, f"{model.name}.{column.name}"
             assert column.name.isascii()
             assert column.name.islower()
             assert column.name.isidentifier()
@@ -142,25 +142,25 @@ def test_overrides_work_as_well_as_flags(run: Profiled, tmp_path: Path) -> None:
         (("-s", "task_profile"), 2, "did you mean task_profiles?"),
         (("-r", "secnd"), 2, "did you mean second?"),
         (("-f", "CSV"), 2, "did you mean csv?"),
-        (("-f", "csv,xlsx"), 2, "one name at a time, please: -f csv -f xlsx"),
-        (("-f", "snapshot", "--no-snapshot"), 2, "not both"),
-        (("-f", "csv", "--partition-by-run"), 2, "is for --format parquet"),
+        (("-f", "csv,xlsx"), 2, "repeat the option for each name: -f csv -f xlsx"),
+        (("-f", "snapshot", "--no-snapshot"), 2, "contradict each other"),
+        (("-f", "csv", "--partition-by-run"), 2, "works only with --format parquet"),
         (("-w", "nowhere.duckdb"), 4, "no warehouse at nowhere.duckdb"),
         (("-w", "text.duckdb"), 4, "it is not a DuckDB file"),
         (("-w", "empty.duckdb"), 4, "no marts in"),
         (("-o", "a_file"), 4, "cannot write to a_file"),
         (("-o", "foreign"), 4, "is not an earlier export"),
-        (("-o", "here"), 4, "can be written to, so it may be a warehouse"),
+        (("-o", "here"), 4, "is writable, so it may be a warehouse"),
         (("-w", "here/snapshot.duckdb", "-o", "here"), 4, "is not an earlier export"),
         (("-w", "sealed/snapshot.duckdb", "-o", "sealed"), 4, "is not an earlier export"),
         (("-w", "other.duckdb"), 4, "no marts in"),
         (("-o", "bad\udcff"), 2, "is not valid UTF-8"),
         (("-o", "what?"), 2, "misreads ?"),
-        (("-o", "s3://bucket/folder"), 2, "folders of this machine"),
+        (("-o", "s3://bucket/folder"), 2, "a folder on this machine"),
         (("-o", "~nobody-of-that-name/x"), 2, "home directory"),
         (("-o", "linked"), 4, "is a link"),
         (("--memory-limit", "lots"), 2, "--memory-limit"),
-        (("--memory-limit", "1KB"), 2, "give more with --memory-limit"),
+        (("--memory-limit", "1KB"), 2, "allow more memory with --memory-limit"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )

@@ -28,7 +28,7 @@ from openpyxl.utils.escape import unescape
 
 from collector.errors import UsageError
 from collector.exporting.excel import CELL_CHARACTERS, SHEET_ROWS, check_rows
-from collector.exporting.tables import Table
+from collector.exporting.tables import MartTable
 from collector.profiling.plan import load_plan
 from collector.spreadsheets import FORMULA
 from tests.exports import FORMULAS, LARGE, TEXTS, Exports, export, make_runs
@@ -152,7 +152,7 @@ def test_a_run_that_no_folder_can_be_named_after_is_refused(run_id: str, tmp_pat
     run = profiled(write_run(tmp_path, rows, inputs=rows), "--run-id", run_id)
     result = run_command("spotter", "export", "--partition-by-run", cwd=tmp_path)
     assert result.returncode == 2
-    assert "what to do: export without it" in result.stderr
+    assert "what to do: export without --partition-by-run" in result.stderr
     assert export(run, output=tmp_path / "out").counts["runs"] == 1
 
 
@@ -318,9 +318,9 @@ def test_a_text_that_no_cell_holds_is_cut_and_told(tmp_path: Path) -> None:
 
 def test_more_rows_than_a_sheet_holds_are_refused() -> None:
     model = load_plan().layer("marts")[0]
-    check_rows([Table(model, SHEET_ROWS)])
-    with pytest.raises(UsageError, match="what to do: take fewer with --run or --select"):
-        check_rows([Table(model, SHEET_ROWS + 1)])
+    check_rows([MartTable(model, SHEET_ROWS)])
+    with pytest.raises(UsageError, match="what to do: export fewer with --run or --select"):
+        check_rows([MartTable(model, SHEET_ROWS + 1)])
 
 
 # --- the snapshot --------------------------------------------------------------------------------

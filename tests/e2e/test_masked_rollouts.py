@@ -224,8 +224,8 @@ def test_a_cost_without_some_of_the_rollouts_is_no_total(workspace: Path) -> Non
         ("m: {input: -1, output: 1}", "m.input is negative"),
         ("1: {input: 1, output: 1}", "1 is not the name of a model"),
         ("m: 1", "m is not a price"),
-        ("[1]", "names no model"),
-        ("", "names no model"),
+        ("[1]", "has no prices"),
+        ("", "has no prices"),
         ("a: [", "not a YAML file"),
     ],
 )

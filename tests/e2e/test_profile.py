@@ -261,7 +261,7 @@ def test_a_warehouse_is_no_file_of_rollouts(workspace: Path) -> None:
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
     result = run_profile(run.warehouse, "--inputs", run.inputs, cwd=workspace)
     assert result.returncode == 2
-    assert "is a warehouse: name a file of rollouts" in result.stderr
+    assert "is a DuckDB file, not a rollouts file" in result.stderr
 
 
 @pytest.mark.skipif(ROOT_READS_EVERYTHING, reason="root may read and write everything")
@@ -329,15 +329,15 @@ def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
     os.mkfifo(path)
     result = run_profile(run.rollouts, cwd=workspace)
     assert result.returncode == 4
-    assert "not in a regular file" in result.stderr
+    assert "it is not a regular file" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ([], "which rollouts?"),
-        (["a.jsonl", "b.jsonl", "--run-id", "x"], "--run-id is for one run"),
-        (["a.jsonl", "b.jsonl", "--inputs", "x"], "--inputs is for one run"),
+        ([], "name a rollouts file or a folder"),
+        (["a.jsonl", "b.jsonl", "--run-id", "x"], "--run-id applies to one run"),
+        (["a.jsonl", "b.jsonl", "--inputs", "x"], "--inputs applies to one run"),
         (["x/a.jsonl", "y/a.jsonl", "--output-dir", "z"], "would both write"),
         (["+unknown=1"], "unknown override +unknown"),
         (["++allow_partial_rollouts=maybe"], "true or false"),

@@ -123,6 +123,20 @@ def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None
     assert profiled.query("select count(*) from runs") == [(1,)]
 
 
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("select * from task_profile", "list the marts and their columns with `spotter sql`"),
+        ("select rewards from runs", "list the marts and their columns with `spotter sql`"),
+        ("select * from read_text('run.jsonl')", "a query can read only the marts"),
+    ],
+)
+def test_a_mistake_comes_with_a_hint(query: str, hint: str, profiled: Profiled) -> None:
+    code, _, message = ask(profiled, query)
+    assert code == 2
+    assert hint in message
+
+
 def test_an_empty_warehouse_is_explained(workspace: Path) -> None:
     duckdb.connect(str(workspace / "warehouse.duckdb")).close()
     result = run_command("spotter", "sql", cwd=workspace)

@@ -221,7 +221,7 @@ def test_figures_that_do_not_arrive_are_told(
         go_online(server, monkeypatch)
         done = run_profile(run.rollouts, "--no-files", "--upload", "wandb", cwd=offline)
     assert done.returncode == 3
-    assert "not all of it was uploaded: wandb: W&B did not take all figures" in done.stderr
+    assert "not everything was uploaded: wandb: W&B did not receive all figures" in done.stderr
     assert len(server.committed) == 1
 
 
@@ -292,7 +292,7 @@ def test_an_upload_that_fails_loses_nothing(
     done = collect(start_gym(), tasks, *BOTH)
     assert done.returncode == 3
     assert "2/3 (66.67%)" in done.stdout
-    assert "warning: everything is on disk, but not all of it was uploaded: mlflow:" in done.stderr
+    assert "warning: all files are on disk, but not everything was uploaded: mlflow:" in done.stderr
     assert "spotter profile out.jsonl --allow-partial --upload mlflow\n" in done.stderr
     assert "error: 1 rollout of 3 missing" in done.stderr
     (path,) = re.findall(r"^Upload       wandb: (.*)$", done.stdout, re.MULTILINE)
@@ -303,7 +303,7 @@ def test_an_upload_that_fails_loses_nothing(
     assert "rollouts/out_failures.jsonl" in found.files
     again = run_profile("out.jsonl", "--allow-partial", "--json", "--upload=mlflow", cwd=offline)
     assert again.returncode == 3
-    assert "error: everything is on disk" in again.stderr
+    assert "error: all files are on disk" in again.stderr
     assert "give the same command again with --upload mlflow" in again.stderr
     (upload,) = uploads_of(again)
     assert (upload["tracker"], "127.0.0.1" in upload["error"]) == ("mlflow", True)
@@ -333,10 +333,10 @@ def test_a_package_that_is_missing_is_told_before_any_work(
 @pytest.mark.parametrize(
     ("tracker", "environment", "reason"),
     [
-        ("tensorboard", {}, "no such tracker, choose wandb or mlflow"),
+        ("tensorboard", {}, "unknown tracker; choose wandb or mlflow"),
         ("wandb", {"WANDB_MODE": "online"}, "no API key is configured"),
-        ("wandb", {"WANDB_MODE": "disabled"}, "W&B is set to disabled"),
-        ("wandb", {"WANDB_BASE_URL": "http://me:hunter2@127.0.0.1:1"}, "has a login in it"),
+        ("wandb", {"WANDB_MODE": "disabled"}, "W&B's mode is disabled"),
+        ("wandb", {"WANDB_BASE_URL": "http://me:hunter2@127.0.0.1:1"}, "contains a login"),
         ("mlflow", {"MLFLOW_ALLOW_FILE_STORE": "false"}, "MLFLOW_ALLOW_FILE_STORE=true"),
         ("mlflow", {"MLFLOW_TRACKING_URI": ""}, "pip install mlflow"),
     ],

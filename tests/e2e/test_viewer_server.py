@@ -368,9 +368,9 @@ def test_the_warehouse_can_be_written_while_nobody_looks(run: Profiled) -> None:
             "import sys\n"
             "from pathlib import Path\n"
             "import duckdb\n"
-            "from collector.warehouse.access import with_lock\n"
+            "from collector.warehouse.access import open_with_lock\n"
             "path = Path(sys.argv[1])\n"
-            "with with_lock(lambda: duckdb.connect(path), path, on_wait=len, timeout_s=10):\n"
+            "with open_with_lock(lambda: duckdb.connect(path), path, on_wait=len, timeout_s=10):\n"
             "    print('open', flush=True)\n"
             "    sys.stdin.readline()\n"
         )

@@ -71,4 +71,4 @@ def test_what_cannot_be_built_is_named(node: Node, problem: str) -> None:
     with pytest.raises(SpotterError) as caught:
         plan_of(node)
     assert problem in str(caught.value)
-    assert "what to do: build it with dbt" in str(caught.value)
+    assert "what to do: build the project with dbt" in str(caught.value)

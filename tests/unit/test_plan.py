@@ -65,8 +65,8 @@ def test_a_cache_that_cannot_be_made_is_replaced(
 def test_a_damaged_plan_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = plan.load_plan()
     monkeypatch.setenv("SPOTTER_CACHE", str(tmp_path))
-    monkeypatch.setattr(plan, "_compile", lambda: whole)
+    monkeypatch.setattr(plan, "_compile_project", lambda: whole)
     stored = tmp_path / f"plan-{plan._fingerprint()}.json"
     stored.write_bytes(b'{"models": [{"na')
     assert plan.load_plan() == whole
-    assert plan._parse(stored.read_bytes()) == whole
+    assert plan._parse_plan(stored.read_bytes()) == whole

@@ -33,7 +33,7 @@ def shown(output: Path) -> dict[str, str]:
 @pytest.fixture(params=["in one step", "in two steps"])
 def output(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if request.param == "in two steps":
-        monkeypatch.setattr(publication, "_is_exchanged", lambda _made, _place: False)
+        monkeypatch.setattr(publication, "_exchange_atomically", lambda _source, _target: False)
     return tmp_path / "out"
 
 
@@ -55,7 +55,7 @@ def test_a_failure_in_the_middle_leaves_the_last(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", refuse)
-    monkeypatch.setattr(publication, "_is_exchanged", lambda _made, _place: False)
+    monkeypatch.setattr(publication, "_exchange_atomically", lambda _source, _target: False)
     with pytest.raises(FileError, match="No space left on device"):
         export(output, "second")
     assert shown(output) == {"csv/runs.csv": "first"}

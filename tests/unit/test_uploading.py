@@ -10,10 +10,10 @@ import pytest
 
 from collector.errors import UsageError
 from collector.uploading import sending
-from collector.uploading.content import Bundle, Step, Upload
+from collector.uploading.content import Bundle, CurvePoint, Upload
 from collector.uploading.metric_names import safe_name, safe_text
-from collector.uploading.redaction import redacted, without_login
-from collector.uploading.trackers import choose
+from collector.uploading.redaction import redact, without_login
+from collector.uploading.trackers import choose_trackers
 
 TAKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -41,9 +41,9 @@ def test_texts_are_for_people() -> None:
 
 
 def test_trackers_are_chosen_once_and_by_name() -> None:
-    assert choose(["mlflow", "wandb", "mlflow"]) == ["mlflow", "wandb"]
-    with pytest.raises(UsageError, match="'tensorboard': there is no such tracker, choose wandb"):
-        choose(["wandb", "tensorboard"])
+    assert choose_trackers(["mlflow", "wandb", "mlflow"]) == ["mlflow", "wandb"]
+    with pytest.raises(UsageError, match="'tensorboard': unknown tracker; choose wandb"):
+        choose_trackers(["wandb", "tensorboard"])
 
 
 def test_an_upload_survives_the_way_to_another_process() -> None:
@@ -52,7 +52,7 @@ def test_an_upload_survives_the_way_to_another_process() -> None:
         command="profile",
         settings={"a": 1},
         figures={"x": 0.5},
-        curve=[Step(1, {"y": 1.0})],
+        curve=[CurvePoint(1, {"y": 1.0})],
         bundles=[Bundle("rollouts", {"r.jsonl": "/r.jsonl"})],
     )
     data = {
@@ -68,7 +68,7 @@ def test_what_the_environment_keeps_secret_is_not_told(monkeypatch: pytest.Monke
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "t0ps3cret")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "https://me:p%40ss-word@example.org/x")
-    told = redacted(
+    told = redact(
         "POST https://me:p%40ss-word@example.org/x: 0123456789abcdef, hunter2, t0ps3cret, p@ss-word"
     )
     for secret in ("0123456789abcdef", "hunter2", "t0ps3cret", "ss-word", "me:"):
@@ -79,7 +79,7 @@ def test_what_the_environment_keeps_secret_is_not_told(monkeypatch: pytest.Monke
 def test_the_current_folder_is_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PWD", "OLDPWD"):
         monkeypatch.setenv(name, "/home/me/results")
-    assert redacted("no folder /home/me/results/x") == "no folder /home/me/results/x"
+    assert redact("no folder /home/me/results/x") == "no folder /home/me/results/x"
 
 
 def test_who_stops_an_upload_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_who_stops_an_upload_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(tracker)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sending, "answering", stop)
+    monkeypatch.setattr(sending, "open_worker", stop)
     sent = sending.send(["wandb", "mlflow"], list, say=lambda _: None)
     assert asked == ["wandb"]
     assert {name: str(error) for name, error in sent.errors.items()} == {

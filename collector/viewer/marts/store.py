@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError
-from collector.warehouse.access import RETRY_S, is_awaited
+from collector.warehouse.access import RETRY_S, has_waiting_writer
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.sql import Row
 
@@ -165,7 +165,7 @@ class Store:
         return 0.0 if self._connection else self._opens_at - time.monotonic()
 
     def _is_due(self) -> bool:
-        return self._connection is not None and is_awaited(self.path)
+        return self._connection is not None and has_waiting_writer(self.path)
 
     def _pause(self) -> None:
         self._close()

@@ -25,7 +25,7 @@ import duckdb
 import orjson
 
 from collector.errors import BusyError, FileError, UsageError
-from collector.spreadsheets import guarded
+from collector.spreadsheets import guard_formula
 from collector.warehouse.queries import open_read_only
 
 Row = tuple[Any, ...]
@@ -186,11 +186,11 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 def _send_csv(names: list[str], rows: Iterator[Row]) -> None:
     """Send what `spotter sql --csv` prints, with texts that no spreadsheet runs."""
-    _send_lines([[guarded(name) for name in names]])
+    _send_lines([[guard_formula(name) for name in names]])
     for chunk in _chunks(rows):
         _send_lines(
             [
-                [guarded(value) if isinstance(value, str) else value for value in row]
+                [guard_formula(value) if isinstance(value, str) else value for value in row]
                 for row in chunk
             ]
         )

@@ -14,7 +14,7 @@ from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import BusyError, FileError, SpotterError
 from collector.profiling.prices import read_prices
-from collector.profiling.profile import Settings, profile
+from collector.profiling.profile import ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.viewer.context import Viewer
 from collector.viewer.links import Links
@@ -130,7 +130,7 @@ def _bring_up_to_date(rollouts: list[Path], warehouse: Path, listener: Listener)
         for run in runs:
             if run.inputs == derived_inputs(run.rollouts, warehouse):
                 derive_inputs(run, listener.say)
-        settings = Settings(
+        settings = ProfileSettings(
             warehouse, is_partial_allowed=True, statistics=statistics, is_published=False
         )
         profile(runs, settings, listener=listener.progress)

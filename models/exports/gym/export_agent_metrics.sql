@@ -21,7 +21,7 @@ agents as (
     where measured_rollout_count > 0
 ),
 
--- most runs have nothing masked, and need not be looked into
+-- most runs have no masked rollouts, and need not be read
 rollouts as (
     select infos.*
     from {{ ref('rollout_infos') }} as infos
@@ -29,7 +29,7 @@ rollouts as (
     where runs.masked_rollout_count > 0
 ),
 
--- NeMo Gym counts the masked ones by the agent's own name, however it labels servers
+-- NeMo Gym counts masked rollouts under the agent's own name, not the server's
 coverage as (
     select
         run_id,
@@ -80,7 +80,7 @@ named as (
     from coverage
 ),
 
--- an agent without any number is still one
+-- an agent without any metric has a row too
 lines as (
     select
         named.run_id,

@@ -18,7 +18,7 @@ tasks as (
         agent_name
 ),
 
--- a repeat without any number is still one
+-- a repeat without any metric has a row too
 repeats as (
     select
         run_id,

@@ -34,7 +34,7 @@ infos as (
         agent_name
 ),
 
--- where any task of the run was sent to several agents, every row says whose it is
+-- if any task of the run was sent to several agents, every row names its agent
 lines as (
     select
         profiles.run_id,

@@ -1,6 +1,6 @@
 with
 
--- the batch's rows only: the mart holds every run
+-- only the rows of the batch: the mart contains every run
 means as (
     select
         run_id,

@@ -16,7 +16,7 @@ tasks as (
         count(case when completed_count = 0 then 1 end) as dropped_task_count,
         count(case when completed_count > 0 and measured_count = 0 then 1 end)
             as masked_task_count,
-        -- an agent counts for a task unless all it has there is masked
+        -- an agent counts for a task unless all its rollouts of the task are masked
         count(case when rollout_count > completed_count - measured_count then 1 end)
         > count(distinct case
             when rollout_count > completed_count - measured_count then task_index

@@ -24,7 +24,7 @@ rewards as (
         and run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
 ),
 
--- an agent without any reward could have had every one from 0 to 1
+-- an agent without any reward could have had rewards anywhere from 0 to 1
 filled as (
     select
         agents.*,

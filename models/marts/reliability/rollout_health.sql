@@ -28,7 +28,7 @@ inconsistent_answers as (
     where has_several_rewards
 ),
 
--- nobody passes, and nearly all say the same
+-- tasks that no rollout passes although nearly all answers are the same
 suspect_tasks as (
     select distinct
         answers.run_id,

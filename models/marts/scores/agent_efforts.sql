@@ -29,7 +29,7 @@ summed as (
         agent_name
 ),
 
--- a total without some of the rollouts would look too cheap
+-- a total over only some of the rollouts would look too cheap
 efforts as (
     select
         run_id,

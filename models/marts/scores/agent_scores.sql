@@ -26,7 +26,7 @@ spread as (
         and groups.score = bootstrap.score
 ),
 
--- what is left of the tasks' variance without the noise of their rollouts
+-- the variance between tasks: the tasks' variance minus the noise of their rollouts
 parted as (
     select
         *,

@@ -24,7 +24,7 @@ agents as (
         agent_name
 ),
 
--- a mean of its own: inside the deviation it would be taken again for every value
+-- the mean has its own CTE: inside the deviation DuckDB would compute it per value
 averaged as (
     select
         *,
