@@ -177,7 +177,7 @@ def test_a_filter_that_cannot_be_read_says_so(visitor: Visitor, world: World) ->
     visitor.open("/tasks", run=world.a)
     page.get_by_label("Filter by Spread").fill("a lot")
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_role("alert")).to_contain_text("cannot read 'a lot'")
+    expect(page.get_by_role("alert")).to_contain_text("'a lot' is not a filter")
 
 
 def test_the_search_looks_into_the_prompts(visitor: Visitor, world: World) -> None:

@@ -141,7 +141,7 @@ def test_a_nest_that_is_too_deep_is_told(sums: Profiled, sums_viewer: Watched) -
         assert "the end" in answer.text
     else:
         assert answer.status_code == 500
-        assert "The rollout is nested too deeply to be shown." in answer.text
+        assert "The JSON of this rollout is nested too deeply to show." in answer.text
         assert "Open the raw JSON" in answer.text
     assert "the end" in sums_viewer.get(f"/rollout/raw?run={RUN}&task=0&rollout=9").text
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from collector.viewer.marts import overview
 from collector.viewer.pages import compare, rollout, rollouts, run, task, tasks
-from collector.viewer.report import Wanted, write_report
+from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import completion
 from tests.pages import app_of, get, link
 from tests.responses import response, says
@@ -110,7 +110,7 @@ def test_choosing_another_agent_keeps_the_table_as_it_is(app: Starlette) -> None
 
 
 def test_a_report_on_an_agent_is_on_that_agent(made: Profiled, tmp_path: Path) -> None:
-    wanted = Wanted("r", "agent_b", 5)
+    wanted = ReportRequest("r", "agent_b", 5)
     assert write_report(made.warehouse, wanted, tmp_path / "report.html") == ("r", 5)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     rollouts = [int(index) for index in re.findall(r'id="rollout-\d+-(\d+)"', html)]
@@ -157,7 +157,7 @@ def test_the_columns_of_a_table_say_what_they_mean(app: Starlette) -> None:
 
 
 def test_an_address_without_a_run_says_so(app: Starlette) -> None:
-    assert "The address names no run" in get(app, "/run").text
+    assert "The address does not name a run" in get(app, "/run").text
 
 
 @pytest.mark.parametrize(

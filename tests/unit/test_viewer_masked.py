@@ -14,10 +14,10 @@ from markupsafe import escape
 from starlette.applications import Starlette
 
 from collector.errors import FileError
-from collector.viewer.marts.lists import TASK_LIST
+from collector.viewer.marts.lists import TASK_LISTING
 from collector.viewer.marts.store import Store
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, task, tasks
-from collector.viewer.report import Wanted, write_report
+from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import cost, duration
 from tests import masked_runs as made_of
 from tests.pages import app_of, get, link
@@ -96,7 +96,7 @@ def test_a_task_has_one_row_for_each_of_its_agents(app: Starlette) -> None:
 def test_pages_of_tasks_neither_repeat_nor_leave_out_any(
     sort: str, app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "TASK_LIST", replace(TASK_LIST, page_rows=4))
+    monkeypatch.setattr(tasks, "TASK_LISTING", replace(TASK_LISTING, page_rows=4))
     found: list[tuple[str, str]] = []
     for page in range(1, 5):
         html = get(app, f"/tasks?run=r&sort={sort}&page={page}&q=what").text
@@ -199,7 +199,7 @@ def test_a_comparison_says_what_is_masked_on_each_side(app: Starlette) -> None:
 
 
 def test_a_report_says_what_is_masked(made: Profiled, tmp_path: Path) -> None:
-    wanted = Wanted("r", None, 2, ["3:4"])
+    wanted = ReportRequest("r", None, 2, ["3:4"])
     write_report(made.warehouse, wanted, tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{made_of.MASKED} of {COMPLETED} rollouts masked: 6 session_lost" in words(html)
@@ -211,7 +211,9 @@ def test_a_report_has_masked_rollouts_after_all_that_measure(
     made: Profiled, tmp_path: Path
 ) -> None:
     measured = COMPLETED - made_of.MASKED
-    count = write_report(made.warehouse, Wanted("r", None, measured + 2), tmp_path / "report.html")
+    count = write_report(
+        made.warehouse, ReportRequest("r", None, measured + 2), tmp_path / "report.html"
+    )
     assert count == ("r", measured + 2)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     verdicts = re.findall(r'<span class="verdict">([\w ]+)</span>', html)
@@ -248,7 +250,7 @@ def test_a_warehouse_without_masks_is_refused(made: Profiled, tmp_path: Path) ->
     with duckdb.connect(str(copy)) as connection:
         connection.execute("alter table rollout_infos drop column is_measured")
     told = re.escape("older version: it has no rollout_infos.is_measured")
-    with pytest.raises(FileError, match=told), Store(copy).reading():
+    with pytest.raises(FileError, match=told), Store(copy).open_reader():
         pass
 
 

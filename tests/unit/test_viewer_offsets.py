@@ -17,7 +17,7 @@ import pytest
 from collector.errors import FileError
 from collector.viewer.transcripts import files as transcripts
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
-from collector.viewer.transcripts.offsets import FOLDER, Offsets
+from collector.viewer.transcripts.offsets import INDEX_FOLDER, Offsets
 from tests.support import key, write_lines
 
 
@@ -26,7 +26,7 @@ def quiet(_done: int, _total: int) -> None:
 
 
 def offsets_of(path: Path) -> Offsets:
-    folder = path.parent / FOLDER
+    folder = path.parent / INDEX_FOLDER
     folder.mkdir(exist_ok=True)
     return Offsets(path, folder)
 
@@ -34,7 +34,7 @@ def offsets_of(path: Path) -> Offsets:
 def updated(path: Path) -> Offsets:
     offsets = offsets_of(path)
     offsets.update(quiet)
-    assert offsets.pending() == 0
+    assert offsets.pending_bytes() == 0
     return offsets
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_grew_is_read_from_where_the_index_stopped(rollouts: Path) -
     with rollouts.open("ab") as file:
         file.write(json.dumps(key(9, 0, text="new")).encode() + b"\n")
     offsets = offsets_of(rollouts)
-    assert offsets.pending() == rollouts.stat().st_size - before
+    assert offsets.pending_bytes() == rollouts.stat().st_size - before
     offsets.update(quiet)
     assert text_of(offsets, 9, 0) == "new"
     assert text_of(offsets, 1, 3) == "hello 7"
@@ -144,7 +144,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_the_end_of_the_index(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("collector.viewer.transcripts.offsets.STEP_BYTES", 1 << 16)
         offsets.update(finish)
-    assert 0 < offsets.pending() <= len(line) + 1
+    assert 0 < offsets.pending_bytes() <= len(line) + 1
     assert text_of(updated(rollouts), 70_000, 0) == "late"
 
 
@@ -236,7 +236,7 @@ def test_an_index_that_cannot_be_used_is_made_again(rollouts: Path, harm: object
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot read the rollouts file .*gone\.jsonl"):
-        offsets_of(tmp_path / "gone.jsonl").pending()
+        offsets_of(tmp_path / "gone.jsonl").pending_bytes()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
@@ -244,7 +244,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, make: object) -> Non
     assert callable(make)
     make(tmp_path / "odd.jsonl")
     with pytest.raises(FileError, match="it is not a file"):
-        offsets_of(tmp_path / "odd.jsonl").pending()
+        offsets_of(tmp_path / "odd.jsonl").pending_bytes()
 
 
 def test_indexes_built_at_once_are_all_right(rollouts: Path) -> None:
@@ -252,7 +252,7 @@ def test_indexes_built_at_once_are_all_right(rollouts: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: offsets_of(rollouts).update(quiet), range(8)))
     assert text_of(offsets_of(rollouts), 499, 3) == "hello 1999"
-    assert [path.name for path in (rollouts.parent / FOLDER).iterdir()] == [
+    assert [path.name for path in (rollouts.parent / INDEX_FOLDER).iterdir()] == [
         offsets_of(rollouts).path.name
     ]
 
@@ -271,7 +271,7 @@ def test_a_process_killed_while_it_indexes_leaves_the_old_index(rollouts: Path) 
         "    print('going', flush=True); time.sleep(60)\n"
         "Offsets(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).update(stall)\n"
     )
-    folder = rollouts.parent / FOLDER
+    folder = rollouts.parent / INDEX_FOLDER
     arguments = [sys.executable, "-c", script, str(rollouts), str(folder)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -288,7 +288,7 @@ def test_a_process_killed_while_it_indexes_leaves_the_old_index(rollouts: Path) 
 
 def test_indexes_are_kept_elsewhere_if_the_folder_cannot_be_written(rollouts: Path) -> None:
     write_texts(rollouts, 4)
-    (rollouts.parent / FOLDER).write_text("in the way")
+    (rollouts.parent / INDEX_FOLDER).write_text("in the way")
     read = Transcripts(rollouts.parent, lambda _: None)
     assert read.read(rollouts, 0, 3).row["text"] == "hello 3"
     temporary = read._folder
@@ -402,7 +402,7 @@ def test_closing_stops_an_index_that_is_being_built(
         time.sleep(0.01)
     go.set()
     closing.join(20)
-    assert list((rollouts.parent / FOLDER).iterdir()) == []
+    assert list((rollouts.parent / INDEX_FOLDER).iterdir()) == []
 
 
 def test_a_rollout_with_numbers_that_json_does_not_have_can_be_read(rollouts: Path) -> None:

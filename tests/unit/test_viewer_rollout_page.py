@@ -66,7 +66,14 @@ def restored(made_run: Profiled) -> Iterator[None]:
 
 def test_a_rollout_shows_its_conversation_and_what_is_known_of_it(app: Starlette) -> None:
     html = get(app, "/rollout?run=r&task=2&rollout=1").text
-    for text in ("What is 2?", "Be brief.", "Let me see", "It is 3.", "temperature", "Step 2"):
+    for text in (
+        "What is 2?",
+        "Be brief.",
+        "Let me see",
+        "It is 3.",
+        "temperature",
+        "Step 2",
+    ):
         assert text in html
     assert "Show the query" in html
     assert '<span class="verdict">fail</span>' in html

@@ -88,20 +88,20 @@ class Store:
     def __init__(self, path: Path) -> None:
         """Take the place of the warehouse; it is opened when a page needs it."""
         self.path = path
-        self._turn = threading.Condition()
+        self._condition = threading.Condition()
         self._users = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._closing: threading.Timer | None = None
         self._opens_at = 0.0
         self._opening: Future[None] | None = None
-        self._places = threading.BoundedSemaphore(READERS)
+        self._slots = threading.BoundedSemaphore(READERS)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def open_reader(self) -> Iterator[Reader]:
         """Give a reader; what it reads does not change until it is given back."""
         cursor = self._enter()
         try:
-            with self._places:
+            with self._slots:
                 yield Reader(cursor)
         finally:
             cursor.close()
@@ -109,17 +109,17 @@ class Store:
 
     def close(self) -> None:
         """Let go of the warehouse, unless a page is being made."""
-        with self._turn:
+        with self._condition:
             if not self._users:
                 self._close()
 
     def _enter(self) -> duckdb.DuckDBPyConnection:
         while True:
-            with self._turn:
+            with self._condition:
                 self._stop_closing()
                 # those who are inside may finish; who comes later waits until it is open again
                 while (seconds := self._seconds_to_wait()) > 0:
-                    self._turn.wait(seconds)
+                    self._condition.wait(seconds)
                 if self._connection is not None:
                     cursor = self._connection.cursor()
                     self._users += 1
@@ -135,21 +135,21 @@ class Store:
         try:
             connection = _open(self.path)
         except BaseException as error:
-            with self._turn:
+            with self._condition:
                 self._opening = None
             opening.set_exception(error)
             raise
         else:
-            with self._turn:
+            with self._condition:
                 self._opening, self._connection = None, connection
             opening.set_result(None)
 
     def _leave(self) -> None:
-        with self._turn:
+        with self._condition:
             self._users -= 1
             if self._users:
                 return
-            if self._is_due():
+            if self._has_waiting_writer():
                 self._pause()
             else:
                 self._closing = threading.Timer(LINGER_SECONDS, self.close)
@@ -158,19 +158,19 @@ class Store:
 
     def _seconds_to_wait(self) -> float:
         """Return how long a page has to wait; others may be done earlier."""
-        if self._is_due():
+        if self._has_waiting_writer():
             if self._users:
                 return PAUSE_SECONDS
             self._pause()
         return 0.0 if self._connection else self._opens_at - time.monotonic()
 
-    def _is_due(self) -> bool:
+    def _has_waiting_writer(self) -> bool:
         return self._connection is not None and is_awaited(self.path)
 
     def _pause(self) -> None:
         self._close()
         self._opens_at = time.monotonic() + PAUSE_SECONDS
-        self._turn.notify_all()
+        self._condition.notify_all()
 
     def _stop_closing(self) -> None:
         if self._closing:

@@ -17,23 +17,23 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.profiling.headlines import FINDINGS
-from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
+from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
 from collector.viewer.marts.neighbours import (
     LIST,
     ROLLOUTS,
-    kept_state,
+    list_state,
     read_attempts,
     read_rollouts,
     read_tasks,
 )
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.render import page, problem
+from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import Found, NotReadyError
-from collector.viewer.transcripts.rollout_fields import read_particulars
-from collector.viewer.transcripts.text_limits import Cutter, as_json, pointed_at
+from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.text_limits import Cutter, as_json, resolve_pointer
 from collector.warehouse.sql import Row
 
 PRETTY_BYTES = 5_000_000
@@ -44,21 +44,23 @@ NOSNIFF = {"x-content-type-options": "nosniff"}
 def rollout(request: Request) -> Response:
     """Show a rollout."""
     viewer = viewer_of(request)
-    task, index = asked_index(request, "task"), asked_index(request, "rollout")
-    state = kept_state(request.query_params)
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
+    task, index = parse_index(request, "task"), parse_index(request, "rollout")
+    state = list_state(request.query_params)
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
         values = {"run": run["run_id"], "task": task, "rollout": index}
         query = Query(queries.ROLLOUT, values)
         known = reader.row(query)
-        around = _around(reader, {**values, "agent": (known or {}).get("agent_name")}, state)
+        around = _read_neighbours(
+            reader, {**values, "agent": (known or {}).get("agent_name")}, state
+        )
     try:
         found, trouble = viewer.transcripts.read(Path(run["rollouts_path"]), task, index), ""
     except NotReadyError as error:
-        return being_indexed(error)
+        return indexing_page(error)
     except FileError as error:
         if known is None:
-            raise HTTPException(404, _unknown(run, task, index)) from error
+            raise HTTPException(404, _not_found_message(run, task, index)) from error
         found, trouble = None, str(error)
     return page(
         "rollout.html",
@@ -79,40 +81,42 @@ def rollout(request: Request) -> Response:
         task=task,
         index=index,
         **around,
-        **_shown(found),
+        **_transcript_data(found),
     )
 
 
 def rollout_raw(request: Request) -> Response:
     """Answer with a rollout as JSON: laid out, unless it is very long."""
-    found = _asked(request)
-    raw = found.raw if len(found.raw) > PRETTY_BYTES else _pretty(found)
+    found = _read_rollout(request)
+    raw = found.raw if len(found.raw) > PRETTY_BYTES else _format_json(found)
     headers = {**NOSNIFF, "content-disposition": "inline"}
     return Response(raw, media_type="application/json", headers=headers)
 
 
 def rollout_text(request: Request) -> Response:
     """Answer with one text of a rollout in full."""
-    return as_text(pointed_at(_asked(request).row, request.query_params.get("part", "")))
+    return text_response(
+        resolve_pointer(_read_rollout(request).row, request.query_params.get("part", ""))
+    )
 
 
-def as_text(value: Any) -> Response:
+def text_response(value: Any) -> Response:
     """Answer with a text that a browser shows as nothing but text."""
     text = value if isinstance(value, str) else as_json(value)
     whole = HALVES.sub("\ufffd", text).encode()
     return Response(whole, media_type="text/plain; charset=utf-8", headers=NOSNIFF)
 
 
-def being_indexed(error: NotReadyError) -> Response:
+def indexing_page(error: NotReadyError) -> Response:
     """Ask for patience while a file is indexed."""
     message = (
         f"{error.path.name} is being indexed, which is done once per file:"
         f" {100 * error.ratio:.0f} % so far. This page opens by itself."
     )
-    return problem("One moment", message, status=503, reload_seconds=1)
+    return problem_page("One moment", message, status=503, reload_seconds=1)
 
 
-def warnings_of(run: Row, known: Row | None, found: Found | None) -> list[str]:
+def warnings_of(run: Row, known: Row | None, found: StoredRollout | None) -> list[str]:
     """Say in what the file and the marts do not agree."""
     if found is None:
         return []
@@ -123,7 +127,7 @@ def warnings_of(run: Row, known: Row | None, found: Found | None) -> list[str]:
         )
     elif found.changed_at > run["profiled_at"]:
         warnings.append("The file changed after it was profiled: what it says now is shown here.")
-    reward = _written_reward(found.row)
+    reward = _reward_in_file(found.row)
     # a masked rollout has none in the marts, whatever it was given
     if known and not known["is_masked"] and not _is_same(known["reward"], reward):
         warnings.append(
@@ -138,7 +142,7 @@ def findings_of(known: Row | None) -> list[str]:
     return [f"A rollout {text}" for flag, text in FINDINGS.items() if known and known.get(flag)]
 
 
-def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
+def _read_neighbours(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
     strips = reader.rows(Query(queries.STRIPS, {**values, "tasks": [values["task"]]}))
     is_listed = state.get(LIST) == ROLLOUTS
     return {
@@ -149,14 +153,14 @@ def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any
     }
 
 
-def _shown(found: Found | None) -> dict[str, Any]:
+def _transcript_data(found: StoredRollout | None) -> dict[str, Any]:
     if found is None:
         return {"conversation": None, "particulars": None, "reward": None, "size": 0}
     cutter = Cutter()
     return {
         "conversation": read_conversation(found.row, cutter),
-        "particulars": read_particulars(found.row, cutter),
-        "reward": _as_number(_written_reward(found.row)),
+        "particulars": read_details(found.row, cutter),
+        "reward": _as_number(_reward_in_file(found.row)),
         "size": len(found.raw),
     }
 
@@ -179,11 +183,11 @@ def _list_of(run: str, state: dict[str, str]) -> str:
     return links.rollouts(run, **rest) if state.get(LIST) == ROLLOUTS else links.tasks(run, **rest)
 
 
-def _asked(request: Request) -> Found:
+def _read_rollout(request: Request) -> StoredRollout:
     viewer: Viewer = viewer_of(request)
-    task, index = asked_index(request, "task"), asked_index(request, "rollout")
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
+    task, index = parse_index(request, "task"), parse_index(request, "rollout")
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
     try:
         return viewer.transcripts.read(Path(run["rollouts_path"]), task, index)
     except NotReadyError as error:
@@ -192,14 +196,14 @@ def _asked(request: Request) -> Found:
         raise HTTPException(404, str(error)) from error
 
 
-def _unknown(run: Row, task: int, index: int) -> str:
+def _not_found_message(run: Row, task: int, index: int) -> str:
     return (
         f"There is no rollout {index} of task {task} in {run['run_id']}: neither in the warehouse"
         f" nor in {run['rollouts_path']}."
     )
 
 
-def _pretty(found: Found) -> bytes:
+def _format_json(found: StoredRollout) -> bytes:
     try:
         if b"NaN" not in found.raw and b"Infinity" not in found.raw:  # orjson makes null of them
             return orjson.dumps(found.row, option=orjson.OPT_INDENT_2)
@@ -211,7 +215,7 @@ def _pretty(found: Found) -> bytes:
         return found.raw
 
 
-def _written_reward(row: Row) -> Any:
+def _reward_in_file(row: Row) -> Any:
     """Return the reward that counts: the usage's, if that has one."""
     response = row.get("response")
     usage = response.get("usage") if isinstance(response, dict) else None

@@ -15,14 +15,14 @@ from starlette.routing import Route
 
 from collector.viewer.context import viewer_of
 from collector.viewer.marts.store import Query, Store
-from collector.viewer.render import page, problem
-from collector.viewer.sandbox.runner import Answer, CrowdedError, QueryError, Sandbox
+from collector.viewer.render import page, problem_page
+from collector.viewer.sandbox.runner import QueryError, QueryResult, Sandbox, TooManyQueriesError
 from collector.warehouse.queries import MARTS, Mart
 
 T = TypeVar("T")
 LOOK_SECONDS = 0.25
 CHUNK_BYTES = 1 << 18
-FROM_ELSEWHERE = ("cross-site", "same-site")
+CROSS_SITE = ("cross-site", "same-site")
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,16 @@ EXAMPLES = (
 
 async def show_sql(request: Request) -> Response:
     """Show the page, with the result of the query if it was asked for here."""
-    query = _asked(request)
-    answer: Answer | None = None
+    query = _query_text(request)
+    answer: QueryResult | None = None
     error: QueryError | None = None
-    if query and not _is_from_elsewhere(request):
+    if query and not _is_cross_site(request):
         try:
-            answer = await _while_connected(request, _sandbox(request).ask(query))
+            answer = await _cancel_on_disconnect(request, _sandbox(request).run_query(query))
         except QueryError as found:
             error = found
-        except CrowdedError as found:
-            return _crowded(found)
+        except TooManyQueriesError as found:
+            return _busy_page(found)
     marts = await run_in_threadpool(_read_marts, viewer_of(request).store)
     return await run_in_threadpool(  # a long result takes its time
         page,
@@ -90,36 +90,38 @@ async def show_sql(request: Request) -> Response:
 
 async def send_csv(request: Request) -> Response:
     """Send the whole result as a file, or say why that cannot be."""
-    query = _asked(request)
+    query = _query_text(request)
     if not query:
-        return problem("Nothing to download", "The address holds no query.", status=400)
-    if _is_from_elsewhere(request):
-        return problem(
+        return problem_page("Nothing to download", "The address holds no query.", status=400)
+    if _is_cross_site(request):
+        return problem_page(
             "Not from here",
             "A link on another page asked for this file. To get it, run the query on the SQL page.",
             status=403,
         )
     try:
-        file = await _while_connected(request, _sandbox(request).write_csv(query))
+        file = await _cancel_on_disconnect(request, _sandbox(request).write_csv(query))
     except QueryError as error:
-        return problem("There is no file", str(error), status=400)
-    except CrowdedError as error:
-        return _crowded(error)
+        return problem_page("There is no file", str(error), status=400)
+    except TooManyQueriesError as error:
+        return _busy_page(error)
     headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
-    return StreamingResponse(_pieces(file), media_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingResponse(
+        _file_chunks(file), media_type="text/csv; charset=utf-8", headers=headers
+    )
 
 
 ROUTES = [Route("/sql", show_sql), Route("/sql.csv", send_csv)]
 
 
-def _asked(request: Request) -> str:
+def _query_text(request: Request) -> str:
     # a form sends its line ends as the network does
     return request.query_params.get("q", "").replace("\r\n", "\n").strip()
 
 
-def _is_from_elsewhere(request: Request) -> bool:
+def _is_cross_site(request: Request) -> bool:
     """Tell whether another site's link led here: its query is shown, and not run unasked."""
-    return request.headers.get("sec-fetch-site") in FROM_ELSEWHERE
+    return request.headers.get("sec-fetch-site") in CROSS_SITE
 
 
 def _sandbox(request: Request) -> Sandbox:
@@ -130,22 +132,22 @@ def _sandbox(request: Request) -> Sandbox:
     return found
 
 
-def _crowded(error: CrowdedError) -> Response:
-    return problem("One moment", f"{str(error).capitalize()}.", status=503)
+def _busy_page(error: TooManyQueriesError) -> Response:
+    return problem_page("One moment", f"{str(error).capitalize()}.", status=503)
 
 
 def _read_marts(store: Store) -> list[Mart]:
-    with store.reading() as reader:
+    with store.open_reader() as reader:
         return [Mart(*row.values()) for row in reader.rows(Query(MARTS))]
 
 
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+async def _file_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
         while piece := file.read(CHUNK_BYTES):
             yield piece
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
+async def _cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """Do the work, and give it up when the one who asked is gone."""
     task = asyncio.create_task(work)
     try:

@@ -15,20 +15,20 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.jsonl import parse_object
-from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
+from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
-from collector.viewer.marts.neighbours import kept_state, read_tasks
+from collector.viewer.marts.neighbours import list_state, read_tasks
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.pages.rollout import as_text, findings_of, warnings_of
+from collector.viewer.pages.rollout import findings_of, text_response, warnings_of
 from collector.viewer.render import page
 from collector.viewer.text import utc
 from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import Found, NotReadyError
-from collector.viewer.transcripts.items import last_words
-from collector.viewer.transcripts.rollout_fields import read_particulars
-from collector.viewer.transcripts.text_limits import Cutter, pointed_at
+from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.items import last_message
+from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer
 from collector.warehouse.sql import Row
 
 CARDS = 12
@@ -67,7 +67,7 @@ CHOICE = """
 
 
 @dataclass(frozen=True)
-class Card:
+class AttemptCard:
     """One attempt, in short."""
 
     known: Row
@@ -76,7 +76,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Known:
+class TaskFacts:
     """What the marts know of a task."""
 
     run: Row
@@ -104,7 +104,7 @@ class Known:
         return max(1, math.ceil(self.rollout_count / CARDS))
 
 
-class Files:
+class PageTranscripts:
     """The transcripts of one page; what keeps them from being read is told once."""
 
     def __init__(self, viewer: Viewer, run: Row) -> None:
@@ -114,7 +114,7 @@ class Files:
         self.trouble = ""
         self.is_waiting = False
 
-    def read(self, task: int, rollout: int) -> Found | None:
+    def read(self, task: int, rollout: int) -> StoredRollout | None:
         """Return a rollout, if it can be read now."""
         if self.is_waiting:
             return None
@@ -130,13 +130,13 @@ class Files:
 def task(request: Request) -> Response:
     """Show a task."""
     viewer = viewer_of(request)
-    state = kept_state(request.query_params)
-    with viewer.store.reading() as reader:
-        known = _read_known(request, reader, state)
+    state = list_state(request.query_params)
+    with viewer.store.open_reader() as reader:
+        known = _read_facts(request, reader, state)
     index, run_id, agent = known.profile["task_index"], known.run["run_id"], known.agent
-    files = Files(viewer, known.run)
+    files = PageTranscripts(viewer, known.run)
     cards = [_card(row, files) for row in known.repeats]
-    compared = _compared(request, known, files)
+    compared = _comparison_data(request, known, files)
     here = functools.partial(Links().task, run_id, index, **{**state, "agent": agent})
     return page(
         "task.html",
@@ -147,7 +147,7 @@ def task(request: Request) -> Response:
         task=index,
         cards=cards,
         files=files,
-        is_changed=_is_changed(known.run),
+        is_changed=_has_changed(known.run),
         reload_seconds=2 if files.is_waiting else 0,
         state=state,
         agent=agent,
@@ -155,25 +155,25 @@ def task(request: Request) -> Response:
         threshold=known.run["pass_threshold"],
         links=Links(),
         more=functools.partial(address, "/task/text", run=run_id, task=index, agent=agent),
-        **_asked_of(known.profile),
+        **_prompt_data(known.profile),
         **compared,
     )
 
 
 def task_text(request: Request) -> Response:
     """Answer with one text of a task's input in full."""
-    index = asked_index(request, "task")
-    with viewer_of(request).store.reading() as reader:
-        run = asked_run(request, reader)
+    index = parse_index(request, "task")
+    with viewer_of(request).store.open_reader() as reader:
+        run = find_run(request, reader)
         agent = request.query_params.get("agent") or None
         profile = _profile(reader, {"run": run["run_id"], "task": index, "agent": agent})
-    return as_text(pointed_at(_sample(profile), request.query_params.get("part", "")))
+    return text_response(resolve_pointer(_sample(profile), request.query_params.get("part", "")))
 
 
-def _read_known(request: Request, reader: Reader, state: dict[str, str]) -> Known:
-    run = asked_run(request, reader)
+def _read_facts(request: Request, reader: Reader, state: dict[str, str]) -> TaskFacts:
+    run = find_run(request, reader)
     asked = request.query_params.get("agent") or None
-    values = {"run": run["run_id"], "task": asked_index(request, "task"), "agent": asked}
+    values = {"run": run["run_id"], "task": parse_index(request, "task"), "agent": asked}
     bands_query = Query(BANDS, values)
     bands = reader.rows(bands_query)
     agents = [row["agent_name"] for row in bands]
@@ -181,11 +181,11 @@ def _read_known(request: Request, reader: Reader, state: dict[str, str]) -> Know
     choices = reader.rows(
         Query(CHOICE.format(agent=" and agent_name = $agent" if agent else ""), values)
     )
-    number = _asked_page(request, len(choices))
+    number = _parse_page(request, len(choices))
     window = {"rows": CARDS, "first": (number - 1) * CARDS}
     mine = " and infos.agent_name = $agent" if agent else ""
     repeats = Query(REPEATS.format(agent=mine, **window), values)
-    return Known(
+    return TaskFacts(
         run=run,
         profile=_profile(reader, values),
         agents=agents,
@@ -207,20 +207,20 @@ def _profile(reader: Reader, values: Row) -> Row:
     return found
 
 
-def _asked_page(request: Request, total: int) -> int:
+def _parse_page(request: Request, total: int) -> int:
     asked = request.query_params.get("attempts", "")
     number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
     return min(max(1, number), max(1, math.ceil(total / CARDS)))
 
 
-def _card(row: Row, files: Files) -> Card:
+def _card(row: Row, files: PageTranscripts) -> AttemptCard:
     found = files.read(row["task_index"], row["rollout_index"])
-    words = last_words(found.row) if found else ""
+    words = last_message(found.row) if found else ""
     short = words[:WORDS_CHARS] + ("…" if len(words) > WORDS_CHARS else "")
-    return Card(row, short, findings_of(row))
+    return AttemptCard(row, short, findings_of(row))
 
 
-def _asked_of(profile: Row) -> dict[str, Any]:
+def _prompt_data(profile: Row) -> dict[str, Any]:
     """Return what the task asks, from the input that the warehouse keeps."""
     sample = _sample(profile)
     cutter = Cutter()
@@ -228,7 +228,7 @@ def _asked_of(profile: Row) -> dict[str, Any]:
         "prompt": read_conversation(
             {"responses_create_params": sample.get("responses_create_params")}, cutter
         ),
-        "particulars": read_particulars(sample, cutter),
+        "particulars": read_details(sample, cutter),
     }
 
 
@@ -239,8 +239,8 @@ def _sample(profile: Row) -> Row:
         return {}
 
 
-def _compared(request: Request, known: Known, files: Files) -> dict[str, Any]:
-    chosen = _chosen(request, known)
+def _comparison_data(request: Request, known: TaskFacts, files: PageTranscripts) -> dict[str, Any]:
+    chosen = _choose_attempts(request, known)
     sides = [one for one in chosen if one is not None]
     is_asked = "a" in request.query_params and "b" in request.query_params
     comparison: Comparison | None = None
@@ -260,7 +260,7 @@ def _compared(request: Request, known: Known, files: Files) -> dict[str, Any]:
     }
 
 
-def _chosen(request: Request, known: Known) -> tuple[Row | None, Row | None]:
+def _choose_attempts(request: Request, known: TaskFacts) -> tuple[Row | None, Row | None]:
     """Return the two attempts to compare; if none are named, the best and the worst."""
     rows = {str(row["rollout_index"]): row for row in known.choices}
     scored = (
@@ -275,7 +275,7 @@ def _chosen(request: Request, known: Known) -> tuple[Row | None, Row | None]:
     return first, second
 
 
-def _is_changed(run: Row) -> bool:
+def _has_changed(run: Row) -> bool:
     try:
         return bool(utc(Path(run["rollouts_path"]).stat().st_mtime) > run["profiled_at"])
     except (OSError, ValueError):

@@ -8,7 +8,7 @@ from collector.jsonl import Row
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.difference import Differ, Difference, align
 from collector.viewer.transcripts.items import Entry
-from collector.viewer.transcripts.rollout_fields import read_particulars, read_verdict
+from collector.viewer.transcripts.rollout_fields import read_details, verifier_fields
 from collector.viewer.transcripts.text_limits import PAGE_CHARS, Cutter, Text
 
 FIELD_CHARS = 500
@@ -99,7 +99,7 @@ def _pair(first: Side | None, second: Side | None, differ: Differ) -> Pair:
     texts = [side.entry.text if side else None for side in (first, second)]
     if first and second and texts[0] == texts[1] and first.entry.title != second.entry.title:
         texts = [f"{side.entry.title}\n{side.entry.text}" for side in (first, second)]
-    return Pair(first, second, differ.sides(texts[0], texts[1]))
+    return Pair(first, second, differ.compare_optional(texts[0], texts[1]))
 
 
 def _fields(first: Row, second: Row) -> list[FieldPair]:
@@ -114,10 +114,10 @@ def _fields(first: Row, second: Row) -> list[FieldPair]:
 def _values(row: Row) -> dict[str, str]:
     """Return the fields of a rollout that two rollouts are compared by."""
     cutter = Cutter()
-    own = read_particulars({"response": row.get("response"), **read_verdict(row)}, cutter)
+    own = read_details({"response": row.get("response"), **verifier_fields(row)}, cutter)
     texts = [cutter.text(str(row.get("reward")), "/reward", name="reward"), *own.usage]
-    return {text.name: _shown(text) for text in [*texts, *own.verifier]}
+    return {text.name: _shorten(text) for text in [*texts, *own.verifier]}
 
 
-def _shown(text: Text) -> str:
+def _shorten(text: Text) -> str:
     return text.shown[:FIELD_CHARS] + ("…" if text.size > FIELD_CHARS else "")

@@ -15,7 +15,7 @@ NO_CALL = "the call of this result is not in the file"
 
 
 @dataclass(frozen=True)
-class Step:
+class ConversationStep:
     """What the model did at once, or, without a number, something that it did not make."""
 
     number: int | None
@@ -23,15 +23,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ConversationTurn:
     """What follows from one message of the user; number 0 is what stands before the first."""
 
     number: int
-    steps: list[Step]
+    steps: list[ConversationStep]
 
 
 @dataclass(frozen=True)
-class Conversation:
+class RolloutConversation:
     """A conversation: what was given and what the model made, in one row of numbers.
 
     A turn begins with a message of the user and lasts until the next one; messages of the user
@@ -41,7 +41,7 @@ class Conversation:
     something after a call or another message.
     """
 
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[ConversationTurn] = field(default_factory=list)
     step_count: int = 0
 
     def entries(self) -> Iterator[tuple[int, int | None, Entry]]:
@@ -54,26 +54,31 @@ class Conversation:
                         yield turn.number, step.number, entry.result
 
 
-def read_conversation(row: Row, cutter: Cutter | None = None) -> Conversation:
+def read_conversation(row: Row, cutter: Cutter | None = None) -> RolloutConversation:
     """Read the conversation of a rollout; what has an unknown form is shown as its JSON."""
     entries = read_entries(row, cutter or Cutter())
-    results = _paired(entries)
+    results = _match_results(entries)
     paired = {id(result) for result in results.values()}
-    turns: list[Turn] = []
+    turns: list[ConversationTurn] = []
     steps = 0
     last: Entry | None = None
     for entry in entries:
         if not turns or _begins_turn(entry, last):
-            turns.append(Turn(_turn_number(turns, entry), []))
+            turns.append(ConversationTurn(_turn_number(turns, entry), []))
         if id(entry) not in paired:
-            is_new = entry.is_models and (last is None or _begins_step(entry, last))
+            is_new = entry.is_from_model and (last is None or _begins_step(entry, last))
             steps += is_new
-            _add(turns[-1], _finished(entry, results), steps if entry.is_models else None, is_new)
+            _add(
+                turns[-1],
+                _attach_result(entry, results),
+                steps if entry.is_from_model else None,
+                is_new,
+            )
         last = entry
-    return Conversation(turns, steps)
+    return RolloutConversation(turns, steps)
 
 
-def _paired(entries: list[Entry]) -> dict[int, Entry]:
+def _match_results(entries: list[Entry]) -> dict[int, Entry]:
     """Return the result of each call; the same id may be used again and again."""
     waiting: defaultdict[str, deque[Entry]] = defaultdict(deque)
     for entry in entries:
@@ -83,7 +88,7 @@ def _paired(entries: list[Entry]) -> dict[int, Entry]:
     return {id(call): waiting[call.call_id].popleft() for call in calls if waiting[call.call_id]}
 
 
-def _finished(entry: Entry, results: dict[int, Entry]) -> Entry:
+def _attach_result(entry: Entry, results: dict[int, Entry]) -> Entry:
     if entry.kind == "tool-call":
         result = results.get(id(entry))
         notes = entry.notes if result else (*entry.notes, NO_RESULT)
@@ -93,15 +98,15 @@ def _finished(entry: Entry, results: dict[int, Entry]) -> Entry:
     return entry
 
 
-def _add(turn: Turn, entry: Entry, number: int | None, is_new: bool) -> None:  # noqa: FBT001
+def _add(turn: ConversationTurn, entry: Entry, number: int | None, is_new: bool) -> None:  # noqa: FBT001
     # a result that stands on its own does not end the step around it
     if turn.steps and number is not None and not is_new and turn.steps[-1].number == number:
         turn.steps[-1].entries.append(entry)
     else:
-        turn.steps.append(Step(number, [entry]))
+        turn.steps.append(ConversationStep(number, [entry]))
 
 
-def _turn_number(turns: list[Turn], entry: Entry) -> int:
+def _turn_number(turns: list[ConversationTurn], entry: Entry) -> int:
     before = turns[-1].number if turns else 0
     return before + 1 if entry.role == "user" else before
 
@@ -111,7 +116,7 @@ def _begins_turn(entry: Entry, last: Entry | None) -> bool:
 
 
 def _begins_step(entry: Entry, last: Entry) -> bool:
-    if not last.is_models:
+    if not last.is_from_model:
         return True
     if entry.kind == "reasoning":
         return last.kind != "reasoning"

@@ -12,11 +12,11 @@ from typing import Literal
 
 TOKENS = 2_000
 LINES = 2_000
-PAIRED = 400
+ALIGNED_ITEMS = 400
 SECONDS = 0.7
 WORD = re.compile(r"\s*\S+|\s+")
 Edit = Literal["same", "removed", "added"]
-Thing = tuple[Hashable, Hashable]
+ItemKey = tuple[Hashable, Hashable]
 """What kind a thing is, and what it says."""
 
 
@@ -49,7 +49,7 @@ class Differ:
         """Begin a page; comparing stops being fine after so many seconds."""
         self._until = time.monotonic() + seconds
 
-    def texts(self, first: str, second: str) -> Difference:
+    def compare(self, first: str, second: str) -> Difference:
         """Mark the differences of two texts: by words, by lines if they are long, or not at all."""
         if first == second:
             return Difference([Span("same", first)], [Span("same", second)], "nothing")
@@ -61,7 +61,7 @@ class Differ:
             return _difference(self._line_edits(*lines), "lines")
         return Difference([Span("removed", first)], [Span("added", second)], "whole")
 
-    def sides(self, first: str | None, second: str | None) -> Difference:
+    def compare_optional(self, first: str | None, second: str | None) -> Difference:
         """Compare two texts of which one may be missing."""
         if first is None or second is None:
             return Difference(
@@ -69,7 +69,7 @@ class Differ:
                 [] if second is None else [Span("added", second)],
                 "whole",
             )
-        return self.texts(first, second)
+        return self.compare(first, second)
 
     def _can_compare(self, first: Sequence[str], second: Sequence[str], most: int) -> bool:
         same = _shared_ends(first, second)
@@ -86,35 +86,37 @@ class Differ:
                 yield before, after
 
 
-def align(first: Sequence[Thing], second: Sequence[Thing]) -> list[tuple[int | None, int | None]]:
+def align(
+    first: Sequence[ItemKey], second: Sequence[ItemKey]
+) -> list[tuple[int | None, int | None]]:
     """Put two rows of things beside each other.
 
     Each thing is given by what kind it is and by what it says: those that say the same belong
     together, and between them those of the same kind, in order.
     """
-    start = _shared(zip(first, second, strict=False))
+    start = _shared_prefix_length(zip(first, second, strict=False))
     ends = zip(reversed(first[start:]), reversed(second[start:]), strict=False)
-    end = _shared(ends)
+    end = _shared_prefix_length(ends)
     left, right = first[start : len(first) - end], second[start : len(second) - end]
     return [
         *((i, i) for i in range(start)),
         *(
             (None if i is None else start + i, None if j is None else start + j)
-            for i, j in _aligned(left, right)
+            for i, j in _align_middle(left, right)
         ),
         *((len(first) - i, len(second) - i) for i in range(end, 0, -1)),
     ]
 
 
-def _shared(pairs: Iterable[tuple[Thing, Thing]]) -> int:
+def _shared_prefix_length(pairs: Iterable[tuple[ItemKey, ItemKey]]) -> int:
     """Return how many pairs from the first one on are of two that are the same."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _aligned(
-    first: Sequence[Thing], second: Sequence[Thing]
+def _align_middle(
+    first: Sequence[ItemKey], second: Sequence[ItemKey]
 ) -> Iterator[tuple[int | None, int | None]]:
-    if max(len(first), len(second)) > PAIRED:  # things that recur take very long
+    if max(len(first), len(second)) > ALIGNED_ITEMS:  # things that recur take very long
         yield from zip_longest(range(len(first)), range(len(second)))
         return
     whole = SequenceMatcher(None, first, second, autojunk=False)
@@ -123,11 +125,11 @@ def _aligned(
             yield from zip(range(a, a_end), range(b, b_end), strict=True)
         else:
             kinds = [one[0] for one in first[a:a_end]], [one[0] for one in second[b:b_end]]
-            for i, j in _by_kind(*kinds):
+            for i, j in _align_kinds(*kinds):
                 yield (None if i is None else a + i, None if j is None else b + j)
 
 
-def _by_kind(
+def _align_kinds(
     first: list[Hashable], second: list[Hashable]
 ) -> Iterator[tuple[int | None, int | None]]:
     matcher = SequenceMatcher(None, first, second, autojunk=False)

@@ -17,7 +17,13 @@ from typing import Literal
 from collector.errors import FileError, SpotterError
 from collector.jsonl import Row, read_object
 from collector.viewer.text import size, utc
-from collector.viewer.transcripts.offsets import FOLDER, DamagedError, Offsets, Place, indices_of
+from collector.viewer.transcripts.offsets import (
+    INDEX_FOLDER,
+    ByteRange,
+    DamagedIndexError,
+    Offsets,
+    indices_of,
+)
 
 SMALL_BYTES = 64 << 20
 SAY_SECONDS = 2.0
@@ -47,7 +53,7 @@ class IndexState:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredRollout:
     """A rollout as it stands in its file."""
 
     raw: bytes
@@ -67,7 +73,7 @@ class Transcripts:
         """Take the folder of the warehouse, where indexes are kept, and a way to tell progress."""
         self._say = say
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._folder = self._writable(folder / FOLDER)
+        self._folder = self._writable(folder / INDEX_FOLDER)
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._queue: deque[Path] = deque()
@@ -86,7 +92,7 @@ class Transcripts:
             if path in self._failures:
                 return IndexState("failed", 0.0, self._failures[path])
         try:
-            pending = self._offsets(path).pending()
+            pending = self._offsets(path).pending_bytes()
         except FileError as error:
             return IndexState("failed", 0.0, str(error))
         return IndexState("building", 0.0) if pending else IndexState("ready")
@@ -117,7 +123,7 @@ class Transcripts:
         if failure:
             raise FileError(failure)
 
-    def read(self, path: Path, task: int, rollout: int) -> Found:
+    def read(self, path: Path, task: int, rollout: int) -> StoredRollout:
         """Return a rollout; raise NotReadyError while its file is indexed."""
         path = path.absolute()
         self._prepare(path)
@@ -125,10 +131,10 @@ class Transcripts:
         try:
             found = _read_place(offsets, task, rollout)
             is_stale = found is None and offsets.find(task, rollout) is not None
-        except DamagedError:
+        except DamagedIndexError:
             found, is_stale = None, True
         if is_stale:  # or the file was rewritten without a sign of it
-            offsets.forget()
+            offsets.delete()
             self._prepare(path)
             found = _read_again(offsets, task, rollout)
         if found is None:
@@ -159,7 +165,7 @@ class Transcripts:
         if failure:  # the next request tries again
             raise FileError(failure)
         offsets = self._offsets(path)
-        pending = offsets.pending()
+        pending = offsets.pending_bytes()
         if pending >= SMALL_BYTES:
             self.start(path)
             raise NotReadyError(path, 0.0)
@@ -231,14 +237,14 @@ class Transcripts:
         return Path(self._temporary.name)
 
 
-def _read_again(offsets: Offsets, task: int, rollout: int) -> Found | None:
+def _read_again(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
     try:
         return _read_place(offsets, task, rollout)
-    except DamagedError as error:
+    except DamagedIndexError as error:
         raise FileError(f"the index {offsets.path} was damaged as soon as it was made") from error
 
 
-def _read_place(offsets: Offsets, task: int, rollout: int) -> Found | None:
+def _read_place(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
     """Read a line if it is really that of the rollout."""
     place = offsets.find(task, rollout)
     if place is None:
@@ -250,10 +256,10 @@ def _read_place(offsets: Offsets, task: int, rollout: int) -> Found | None:
         return None
     if indices_of(row) != (task, rollout):
         return None
-    return Found(raw, row, changed_at)
+    return StoredRollout(raw, row, changed_at)
 
 
-def _read(path: Path, place: Place) -> tuple[bytes, datetime]:
+def _read(path: Path, place: ByteRange) -> tuple[bytes, datetime]:
     try:
         with path.open("rb") as file:
             found = os.fstat(file.fileno())

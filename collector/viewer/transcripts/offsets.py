@@ -21,7 +21,7 @@ from collector.errors import FileError
 from collector.jsonl import read_object
 
 FORMAT = 1
-FOLDER = ".spotter-index"
+INDEX_FOLDER = ".spotter-index"
 HEAD_BYTES = 4096
 STEP_BYTES = 4 << 20
 STALE_SECONDS = 3600.0
@@ -39,12 +39,12 @@ TABLES = """
 """
 
 
-class DamagedError(Exception):
+class DamagedIndexError(Exception):
     """The index on disk cannot be used, and must be made anew."""
 
 
 @dataclass(frozen=True)
-class Place:
+class ByteRange:
     """Where a line stands, without a byte order mark before it."""
 
     offset: int
@@ -52,7 +52,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Mark:
+class IndexMark:
     """What an index was made of: by this it is known whether it still holds."""
 
     format: int
@@ -73,14 +73,14 @@ MARK_TYPES = [int, str, int, int, int, str, int, int, str, int]
 
 
 @dataclass
-class _Pass:
+class _LineScan:
     """One pass over the lines of a file, up to the size it had at the beginning."""
 
     file: BinaryIO
     size: int
     progress: Progress
     read_to: int = 0
-    last: Place = field(default_factory=lambda: Place(0, 0))
+    last: ByteRange = field(default_factory=lambda: ByteRange(0, 0))
     skipped: int = 0
 
     def rows(self) -> Iterator[tuple[int, int, int, int]]:
@@ -95,7 +95,7 @@ class _Pass:
                 yield (*key, at, len(line))
             # what ends after the size that is noted, or not at all, is read again next time
             if line.endswith(b"\n") and at + len(line) <= self.size:
-                self.last, self.read_to = Place(at, len(line)), at + len(line)
+                self.last, self.read_to = ByteRange(at, len(line)), at + len(line)
                 self.skipped += key is None and bool(line.strip())
             at += len(line)
             if at - reported >= STEP_BYTES:
@@ -117,23 +117,23 @@ class Offsets:
         name = hashlib.md5(os.fsencode(self.rollouts)).hexdigest()
         self.path = folder / f"{name}.sqlite"
 
-    def pending(self) -> int:
+    def pending_bytes(self) -> int:
         """Return how many bytes must be read before the index holds."""
         found = _stat(self.rollouts)
         mark = self._mark()
         if mark and (mark.size, mark.mtime_ns) == (found.st_size, found.st_mtime_ns):
             return 0
-        with _opened(self.rollouts) as file:
-            start = mark.read_to if mark and _only_grew(mark, file, found.st_size) else 0
+        with _open(self.rollouts) as file:
+            start = mark.read_to if mark and _has_only_grown(mark, file, found.st_size) else 0
         return max(1, found.st_size - start)
 
     def update(self, progress: Progress) -> None:
         """Bring the index up to date: extend it if the file only grew, else make it anew."""
-        if not self.pending():
+        if not self.pending_bytes():
             return
         draft = self._draft()
         try:
-            with _opened(self.rollouts) as file:
+            with _open(self.rollouts) as file:
                 self._write(draft, file, progress)
             draft.replace(self.path)
         except (sqlite3.Error, OSError) as error:
@@ -141,26 +141,26 @@ class Offsets:
         finally:
             draft.unlink(missing_ok=True)
 
-    def forget(self) -> None:
+    def delete(self) -> None:
         """Remove the index, which does not hold although the file looks as it did."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
             raise FileError(f"cannot renew the index {self.path}: {error.strerror}") from error
 
-    def find(self, task: int, rollout: int) -> Place | None:
+    def find(self, task: int, rollout: int) -> ByteRange | None:
         """Return where a rollout stands, as far as the index knows."""
         query = "select place, length from offsets where task_index = ? and rollout_index = ?"
         try:
-            with self._reading() as connection:
+            with self._connect() as connection:
                 row = connection.execute(query, (task, rollout)).fetchone()
         except OverflowError:
             return None
         except sqlite3.Error as error:
-            raise DamagedError from error
+            raise DamagedIndexError from error
         if row and not all(type(value) is int and value >= 0 for value in row):
-            raise DamagedError
-        return Place(*row) if row else None
+            raise DamagedIndexError
+        return ByteRange(*row) if row else None
 
     @property
     def skipped(self) -> int:
@@ -168,12 +168,12 @@ class Offsets:
         mark = self._mark()
         return mark.skipped if mark else 0
 
-    def _mark(self) -> Mark | None:
+    def _mark(self) -> IndexMark | None:
         """Return what the index was made of; nothing if it is missing, damaged or foreign."""
         try:
-            with self._reading() as connection:
+            with self._connect() as connection:
                 row = connection.execute("select * from mark").fetchone()
-                mark = Mark(*row) if row else None
+                mark = IndexMark(*row) if row else None
         except (sqlite3.Error, TypeError):
             return None
         if row and [type(value) for value in row] != MARK_TYPES:
@@ -185,7 +185,7 @@ class Offsets:
         return str(self.rollouts).encode("utf-8", "backslashreplace").decode()
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise sqlite3.OperationalError("there is no index")
         # a file that is only ever replaced needs no locks, and its folder may be read-only
@@ -208,17 +208,17 @@ class Offsets:
 
     def _write(self, draft: Path, file: BinaryIO, progress: Progress) -> None:
         found = os.fstat(file.fileno())
-        lines = _Pass(file, found.st_size, progress)
+        lines = _LineScan(file, found.st_size, progress)
         mark = self._mark()
-        if mark and _only_grew(mark, file, found.st_size):
+        if mark and _has_only_grown(mark, file, found.st_size):
             shutil.copyfile(self.path, draft)
             lines.read_to, lines.skipped = mark.read_to, mark.skipped
-            lines.last = Place(mark.last_place, mark.last_length)
+            lines.last = ByteRange(mark.last_place, mark.last_length)
         with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             _fill(connection, lines, is_new=lines.read_to == 0)
-            new = Mark(
+            new = IndexMark(
                 FORMAT, self._name, found.st_size, found.st_mtime_ns, lines.read_to,
-                _hash(file, Place(0, min(HEAD_BYTES, lines.read_to))),
+                _hash(file, ByteRange(0, min(HEAD_BYTES, lines.read_to))),
                 lines.last.offset, lines.last.length, _hash(file, lines.last), lines.skipped,
             )  # fmt: skip
             holes = ", ".join("?" * len(vars(new)))
@@ -229,14 +229,14 @@ class Offsets:
 def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
     """Return the task and rollout of a line; nothing if it does not hold both."""
     try:
-        row = _parsed(line) if isinstance(line, bytes) else line
+        row = _parse_line(line) if isinstance(line, bytes) else line
     except ValueError:
         return None
     task, rollout = row.get("_ng_task_index"), row.get("_ng_rollout_index")
     return (task, rollout) if _is_index(task) and _is_index(rollout) else None
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse_line(line: bytes) -> dict[str, Any]:
     # numbers beyond 64 bits, which cost `read_object` a third of its time, cannot be indices
     try:
         value = orjson.loads(line)
@@ -249,7 +249,7 @@ def _is_index(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < 1 << 63
 
 
-def _fill(connection: sqlite3.Connection, lines: _Pass, *, is_new: bool) -> None:
+def _fill(connection: sqlite3.Connection, lines: _LineScan, *, is_new: bool) -> None:
     connection.execute("pragma journal_mode = off")
     connection.execute("pragma synchronous = off")
     if is_new:
@@ -260,16 +260,16 @@ def _fill(connection: sqlite3.Connection, lines: _Pass, *, is_new: bool) -> None
     connection.executemany("insert or replace into offsets values (?, ?, ?, ?)", lines.rows())
 
 
-def _only_grew(mark: Mark, file: BinaryIO, size: int) -> bool:
+def _has_only_grown(mark: IndexMark, file: BinaryIO, size: int) -> bool:
     """Tell whether a file was only appended to, by its beginning and its last line of then."""
     return (
         0 < mark.read_to <= mark.size < size
-        and _hash(file, Place(0, min(HEAD_BYTES, mark.read_to))) == mark.head
-        and _hash(file, Place(mark.last_place, mark.last_length)) == mark.last_hash
+        and _hash(file, ByteRange(0, min(HEAD_BYTES, mark.read_to))) == mark.head
+        and _hash(file, ByteRange(mark.last_place, mark.last_length)) == mark.last_hash
     )
 
 
-def _hash(file: BinaryIO, place: Place) -> str:
+def _hash(file: BinaryIO, place: ByteRange) -> str:
     file.seek(place.offset)
     return hashlib.md5(file.read(place.length)).hexdigest()
 
@@ -278,20 +278,20 @@ def _stat(path: Path) -> os.stat_result:
     try:
         found = path.stat()
     except (OSError, ValueError) as error:
-        raise FileError(_missing(path, error)) from error
+        raise FileError(_unreadable_message(path, error)) from error
     if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for somebody to write to it
-        raise FileError(_missing(path, ValueError("it is not a file")))
+        raise FileError(_unreadable_message(path, ValueError("it is not a file")))
     return found
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise FileError(_missing(path, error)) from error
+        raise FileError(_unreadable_message(path, error)) from error
 
 
-def _missing(path: Path, error: OSError | ValueError) -> str:
+def _unreadable_message(path: Path, error: OSError | ValueError) -> str:
     reason = getattr(error, "strerror", None) or str(error)
     return (
         f"cannot read the rollouts file {path}: {reason}\n"

@@ -86,12 +86,14 @@ class Cutter:
 
     def data_texts(self, value: object, part: str) -> list[Text]:
         """Show what goes to or comes from a tool: JSON laid out, and texts inside as texts."""
-        found = parsed(value)
+        found = parse_json(value)
         if found is None:
             return [self.text(value, part)]
         if isinstance(found, dict) and len(found) <= FIELD_COUNT and _has_escapes(found):
             return [
-                self.text(parsed(one) if parsed(one) is not None else one, part, name=str(name))
+                self.text(
+                    parse_json(one) if parse_json(one) is not None else one, part, name=str(name)
+                )
                 for name, one in found.items()
             ]
         return [self.text(found, part)]
@@ -137,7 +139,7 @@ def without_tokens(value: Any, depth: int = 0) -> Any:
     }
 
 
-def parsed(value: object) -> Any:
+def parse_json(value: object) -> Any:
     """Return the data that a text holds as JSON, or that a value is; nothing for other texts."""
     if not isinstance(value, str):
         return value
@@ -154,7 +156,7 @@ def pointer(*keys: object) -> str:
     return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
-def pointed_at(value: Any, part: str) -> Any:
+def resolve_pointer(value: Any, part: str) -> Any:
     """Return what a JSON pointer leads to in a rollout, or the last that exists on its way."""
     for key in part.split("/")[1:]:
         name = key.replace("~1", "/").replace("~0", "~")
