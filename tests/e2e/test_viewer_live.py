@@ -110,7 +110,9 @@ def test_lines_that_are_added_can_be_read(sums: Profiled, reader: Visitor) -> No
     append(sums.rollouts, sum_rollout(1, 9))
     reader.open("/rollout", run=RUN, task=1, rollout=9)
     expect(page.get_by_text("says attempt 9.")).to_be_visible()
-    expect(page.get_by_role("status").first).to_contain_text("came after the file was profiled")
+    expect(page.get_by_role("status").first).to_contain_text(
+        "was collected after the file was profiled"
+    )
     reader.open("/rollout", run=RUN, task=1, rollout=3)
     expect(page.get_by_text("says attempt 3.")).to_be_visible()
 

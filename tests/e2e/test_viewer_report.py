@@ -75,7 +75,7 @@ def test_the_rollouts_with_findings_come_first(reader: Visitor) -> None:
     assert titles[0] == "Task 3, rollout 1"
     assert sorted(titles[1:3]) == ["Task 11, rollout 3", "Task 4, rollout 3"]
     findings = reader.page.locator("section.rollout .findings").all_inner_texts()
-    assert findings == ["A rollout truncated"] * 2
+    assert findings == ["The output is truncated."] * 2
     verdicts = reader.page.locator("section.rollout .verdict").all_inner_texts()
     assert verdicts[3:] == ["fail"] * (COUNT - 2), "then failures"
 

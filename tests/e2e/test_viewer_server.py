@@ -190,7 +190,7 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         (("text.jsonl",), 4, "not JSON"),
         (("/dev/zero",), 4, "neither a file nor a folder"),
         (("pipe.duckdb",), 4, "neither a file nor a folder"),
-        (("old.duckdb",), 4, "no marts in"),
+        (("old.duckdb",), 4, "has no marts yet"),
         (("bare.jsonl", "--rollouts", "bare.jsonl"), 2, "name one file or folder"),
         (("--host", "0.0.0.0"), 2, "add --remote"),  # noqa: S104
         (("--host", "::"), 2, "add --remote"),

@@ -55,7 +55,7 @@ def shown(row: Row) -> str:
     """The conversation and all that stands beside it as HTML."""
     template = environment().from_string(
         '{% import "_conversation.html" as c %}{{ c.conversation(a, more) }}'
-        "{{ c.particulars(b, more) }}"
+        "{{ c.rollout_details(b, more) }}"
     )
     cutter = Cutter()
     return template.render(
@@ -200,7 +200,7 @@ def test_encrypted_reasoning_and_tokens_are_counted_not_shown() -> None:
             {"type": "web_search_call", "logprobs": [987_654] * 33},
         )
     )
-    assert "1,234 characters are encrypted" in html
+    assert "1,234 encrypted characters" in html
     assert "generation_token_ids: 812 values" in html
     assert "33 values" in html
     assert "ZZZ" not in html
@@ -330,7 +330,7 @@ def test_fifty_megabytes_make_a_small_page(char: str) -> None:
 def test_an_endless_conversation_keeps_its_beginning_and_end() -> None:
     items = [says(f"message {i} " + "x" * 5000) for i in range(20_000)]
     html = shown(response(*items))
-    assert f"{20_000 - FIRST_ITEMS - LAST_ITEMS:,} items are left out here" in html
+    assert f"{20_000 - FIRST_ITEMS - LAST_ITEMS:,} items are not shown here" in html
     assert "message 0 " in html
     assert "message 19999 " in html
     assert len(html) < 2_000_000
@@ -341,7 +341,7 @@ def test_deeply_nested_data_does_no_harm() -> None:
     for _ in range(900):
         nest = [nest]
     html = shown({**asked(nest, tools=nest), **response(nest), "verdict": nest, "answer": nest})
-    assert "too deeply nested" in html or "[" in html
+    assert "nested too deeply" in html or "[" in html
 
 
 def test_what_stands_beside_the_conversation_is_found() -> None:

@@ -249,7 +249,7 @@ def test_a_warehouse_without_masks_is_refused(made: Profiled, tmp_path: Path) ->
     copy.write_bytes(made.warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:
         connection.execute("alter table rollout_infos drop column is_measured")
-    told = re.escape("older version: it has no rollout_infos.is_measured")
+    told = re.escape("older version: it lacks rollout_infos.is_measured")
     with pytest.raises(FileError, match=told), Store(copy).open_reader():
         pass
 

@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from collector.profiling.headlines import FINDINGS, LABELS, ORDER
+from collector.profiling.headlines import LABELS, ORDER
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
+from collector.viewer.marts.findings import FINDINGS
 from collector.viewer.marts.listing import FILTER, ListingSource
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.text import number
@@ -131,8 +132,8 @@ def score_label(row: Row) -> str:
 def _findings(rows: list[Row]) -> list[Row]:
     counts = rows[0] if rows else {}
     return [
-        {"finding": flag, "text": text, "rollout_count": counts[flag]}
-        for flag, text in FINDINGS.items()
+        {"finding": flag, "label": finding.label, "rollout_count": counts[flag]}
+        for flag, finding in FINDINGS.items()
         if counts.get(flag)
     ]
 

@@ -1,4 +1,4 @@
-"""Two runs side by side."""
+"""The comparison of two runs."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ SOURCE = ListingSource(
 
 
 def compare(request: Request) -> Response:
-    """Show what two runs reached, score by score and task by task."""
+    """Show the scores, charts and tasks of two runs side by side."""
     selected = request.query_params.getlist("side")
-    if selected:  # the check boxes of the runs
+    if selected:  # the form of the page of runs
         return RedirectResponse(_comparison_address(selected), status_code=303)
     viewer = viewer_of(request)
     links = Links()
     with viewer.store.open_reader() as reader:
         first, second = find_run(request, reader, "a"), find_run(request, reader, "b")
-        asked = request.query_params
+        parameters = request.query_params
         sides = [
-            read_overview(reader, first, asked.get("agent_a"), links),
-            read_overview(reader, second, asked.get("agent_b"), links),
+            read_overview(reader, first, parameters.get("agent_a"), links),
+            read_overview(reader, second, parameters.get("agent_b"), links),
         ]
         values = {
             "first": first["run_id"],
@@ -61,9 +61,9 @@ def compare(request: Request) -> Response:
             "second": second["run_id"],
             "second_agent": sides[1].agent,
         }
-        listing = SOURCE.read_page(reader, SOURCE.state(asked), values)
+        listing = SOURCE.read_page(reader, SOURCE.state(parameters), values)
     keep = {"a": values["first"], "b": values["second"]}
-    keep |= {name: asked[name] for name in ("agent_a", "agent_b") if asked.get(name)}
+    keep |= {name: parameters[name] for name in ("agent_a", "agent_b") if parameters.get(name)}
     return page(
         "compare.html",
         title="Two runs",
@@ -79,23 +79,23 @@ def compare(request: Request) -> Response:
 
 
 def _comparison_address(sides: list[str]) -> str:
-    """Return the address of two sides, each a run and an agent."""
+    """Return the address that compares two sides, each a run and an agent, or raise a 400."""
     if len(sides) != 2:
-        raise HTTPException(400, f"Select two runs to compare, not {len(sides)}.")
+        raise HTTPException(400, f"Select two runs to compare. You selected {len(sides)}.")
     (first, _, agent_a), (second, _, agent_b) = (side.partition("&") for side in sides)
     agents = {"agent_a": unquote(agent_a), "agent_b": unquote(agent_b)}
     return Links().compare(unquote(first), unquote(second), **agents)
 
 
 def _pair_scores(first: Overview, second: Overview) -> list[tuple[str, Row | None, Row | None]]:
-    """Put the same scores of both runs beside each other; another k is another score."""
+    """Pair the scores of both runs by label; the same score with another k is a different score."""
     left = {score_label(row): row for row in first.scores.rows}
     right = {score_label(row): row for row in second.scores.rows}
     return [(label, left.get(label), right.get(label)) for label in {**left, **right}]
 
 
 def _pair_charts(first: Overview, second: Overview) -> list[Chart]:
-    """Lay the charts of both runs over each other where their axes are the same."""
+    """Return the charts that can show both runs, because their axes are the same."""
     charts = {chart.name: chart for chart in second.charts}
     return [
         _overlay_charts(chart, charts[chart.name])
@@ -120,11 +120,13 @@ def _overlay_charts(first: Chart, second: Chart) -> Chart:
 def _align_series(
     name: str, series: Series, known: list[float | str], places: list[float | str]
 ) -> Series:
-    def values(of: list[float | None]) -> list[float | None]:
-        found = dict(zip(known, of, strict=True))
-        return [found.get(place) for place in places]
+    """Return a series with values for all places; None where it has no value."""
 
-    return Series(name, values(series.y), values(series.low), values(series.high))
+    def align(values: list[float | None]) -> list[float | None]:
+        by_place = dict(zip(known, values, strict=True))
+        return [by_place.get(place) for place in places]
+
+    return Series(name, align(series.y), align(series.low), align(series.high))
 
 
 ROUTES = [Route("/compare", compare)]

@@ -1,4 +1,4 @@
-"""The table of a run's rollouts: those that are broken, among others."""
+"""The table of a run's rollouts, with the findings of the health checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VERDICTS = """
 
 
 def rollouts(request: Request) -> Response:
-    """Show rollouts one by one, with their findings."""
+    """Show the table of rollouts."""
     viewer = viewer_of(request)
     links = Links()
     with viewer.store.open_reader() as reader:
@@ -53,26 +53,31 @@ def rollouts(request: Request) -> Response:
     )
 
 
-def select_columns(reader: Reader, run: Row, given: Mapping[str, str]) -> ListingSource:
-    """Return the table with the columns that this run needs, and what they can be filtered by."""
+def select_columns(reader: Reader, run: Row, parameters: Mapping[str, str]) -> ListingSource:
+    """Return the table with the columns that this run needs, and the choices of their filters."""
     values = {"run": run["run_id"]}
     kinds = [row["choice"] for row in reader.rows(Query(KINDS, values))]
     verdicts = [row["choice"] for row in reader.rows(Query(VERDICTS, values))]
-    asked = [column.name for column in ROLLOUT_LISTING.columns if given.get(FILTER + column.name)]
+    filtered = [
+        column.name for column in ROLLOUT_LISTING.columns if parameters.get(FILTER + column.name)
+    ]
     is_unneeded = {
-        **dict.fromkeys(MASK_COLUMNS, not (kinds or {*asked} & {*MASK_COLUMNS})),
-        "gym_verdict": not (verdicts or "gym_verdict" in asked),
+        **dict.fromkeys(MASK_COLUMNS, not (kinds or {*filtered} & {*MASK_COLUMNS})),
+        "gym_verdict": not (verdicts or "gym_verdict" in filtered),
     }
     choices = {
-        name: tuple(dict.fromkeys([*found, *([given[FILTER + name]] if name in asked else [])]))
-        for name, found in (("failure_kind", kinds), ("gym_verdict", verdicts))
+        name: tuple(
+            dict.fromkeys([*known, *([parameters[FILTER + name]] if name in filtered else [])])
+        )
+        for name, known in (("failure_kind", kinds), ("gym_verdict", verdicts))
     }
     columns = tuple(
         replace(column, choices=choices.get(column.name, column.choices))
         for column in ROLLOUT_LISTING.columns
         if not is_unneeded.get(column.name)
     )
-    return add_agent_choices(reader, run, replace(ROLLOUT_LISTING, columns=columns), given)
+    source = replace(ROLLOUT_LISTING, columns=columns)
+    return add_agent_choices(reader, run, source, parameters)
 
 
 ROUTES = [Route("/rollouts", rollouts)]

@@ -1,4 +1,4 @@
-"""The page of a run, and what keeps it up to date while the run is collected."""
+"""The page of a run, and the JSON that keeps it up to date while the run is collected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from collector.viewer.render import page
 
 
 def run(request: Request) -> Response:
-    """Show how a run did: its scores, its charts, and what is wrong with it."""
+    """Show the scores, charts and problems of a run."""
     viewer = viewer_of(request)
     links = Links()
     with viewer.store.open_reader() as reader:
@@ -26,7 +26,9 @@ def run(request: Request) -> Response:
     viewer.live_runs.refresh(row, sources)
     rollouts = Path(row["rollouts_path"])
     if viewer.transcripts.state(rollouts).kind == "building":
-        viewer.transcripts.start(rollouts)  # so that it is done when somebody opens a rollout
+        viewer.transcripts.start(
+            rollouts
+        )  # so that the index is ready when the user opens a rollout
     return page(
         "run.html",
         title=row["run_id"],
@@ -42,7 +44,7 @@ def run(request: Request) -> Response:
 
 
 def live(request: Request) -> Response:
-    """Tell a page whether its run has changed since it was shown."""
+    """Return when the run was profiled and whether it is still collected, as JSON."""
     viewer = viewer_of(request)
     with viewer.store.open_reader() as reader:
         row = find_run(request, reader)

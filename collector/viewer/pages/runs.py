@@ -35,7 +35,7 @@ SOURCE = ListingSource(
 
 
 def runs(request: Request) -> Response:
-    """Show every run, with what it reached and how sure that is."""
+    """Show the table of runs, with their scores and intervals."""
     viewer = viewer_of(request)
     with viewer.store.open_reader() as reader:
         listing = SOURCE.read_page(reader, SOURCE.state(request.query_params), {})

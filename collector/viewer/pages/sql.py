@@ -1,4 +1,4 @@
-"""The SQL page: any query on the marts, with its result as a table or a file."""
+"""The SQL page: runs a query on the warehouse, and shows the result or sends it as CSV."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from collector.viewer.sandbox.runner import QueryError, QueryResult, Sandbox, To
 from collector.warehouse.queries import MARTS, Mart
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.25
+CHECK_SECONDS = 0.25
 CHUNK_BYTES = 1 << 18
 CROSS_SITE = ("cross-site", "same-site")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A query to begin with, which works on every warehouse."""
+    """An example query that works on every warehouse."""
 
     title: str
     query: str
@@ -60,28 +60,28 @@ EXAMPLES = (
 
 
 async def show_sql(request: Request) -> Response:
-    """Show the page, with the result of the query if it was asked for here."""
+    """Show the page; run the query unless a link on another site led here."""
     query = _query_text(request)
-    answer: QueryResult | None = None
+    result: QueryResult | None = None
     error: QueryError | None = None
     if query and not _is_cross_site(request):
         try:
-            answer = await _cancel_on_disconnect(request, _sandbox(request).run_query(query))
-        except QueryError as found:
-            error = found
-        except TooManyQueriesError as found:
-            return _busy_page(found)
+            result = await _cancel_on_disconnect(request, _sandbox(request).run_query(query))
+        except QueryError as query_error:
+            error = query_error
+        except TooManyQueriesError as busy_error:
+            return _busy_page(busy_error)
     marts = await run_in_threadpool(_read_marts, viewer_of(request).store)
-    return await run_in_threadpool(  # a long result takes its time
+    return await run_in_threadpool(  # rendering a long result takes long
         page,
         "sql.html",
         status=400 if error else 200,
         title="SQL",
         crumbs=[("SQL", None)],
         query=query,
-        answer=answer,
+        result=result,
         error=error,
-        is_waiting=bool(query) and answer is None and error is None,
+        is_waiting=bool(query) and result is None and error is None,
         limits=_sandbox(request).limits,
         marts=marts,
         examples=EXAMPLES,
@@ -89,20 +89,22 @@ async def show_sql(request: Request) -> Response:
 
 
 async def send_csv(request: Request) -> Response:
-    """Send the whole result as a file, or say why that cannot be."""
+    """Send the whole result as a CSV file, or a page that says why it cannot be sent."""
     query = _query_text(request)
     if not query:
-        return problem_page("Nothing to download", "The address holds no query.", status=400)
+        return problem_page(
+            "Nothing to download", "The address does not contain a query.", status=400
+        )
     if _is_cross_site(request):
         return problem_page(
-            "Not from here",
-            "A link on another page asked for this file. To get it, run the query on the SQL page.",
+            "The query was not run",
+            "A link on another site led to this file. To get it, run the query on the SQL page.",
             status=403,
         )
     try:
         file = await _cancel_on_disconnect(request, _sandbox(request).write_csv(query))
     except QueryError as error:
-        return problem_page("There is no file", str(error), status=400)
+        return problem_page("The file cannot be downloaded", str(error), status=400)
     except TooManyQueriesError as error:
         return _busy_page(error)
     headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
@@ -115,12 +117,12 @@ ROUTES = [Route("/sql", show_sql), Route("/sql.csv", send_csv)]
 
 
 def _query_text(request: Request) -> str:
-    # a form sends its line ends as the network does
+    # browsers send the line ends of a form as \r\n
     return request.query_params.get("q", "").replace("\r\n", "\n").strip()
 
 
 def _is_cross_site(request: Request) -> bool:
-    """Tell whether another site's link led here: its query is shown, and not run unasked."""
+    """Tell whether a link on another site led here; such a query is shown, but not run."""
     return request.headers.get("sec-fetch-site") in CROSS_SITE
 
 
@@ -128,8 +130,8 @@ def _sandbox(request: Request) -> Sandbox:
     state = request.app.state
     if not hasattr(state, "sandbox"):
         state.sandbox = Sandbox(viewer_of(request).store.path)
-    found: Sandbox = state.sandbox
-    return found
+    sandbox: Sandbox = state.sandbox
+    return sandbox
 
 
 def _busy_page(error: TooManyQueriesError) -> Response:
@@ -143,15 +145,15 @@ def _read_marts(store: Store) -> list[Mart]:
 
 async def _file_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
-        while piece := file.read(CHUNK_BYTES):
-            yield piece
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
 async def _cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Do the work, and give it up when the one who asked is gone."""
+    """Return the result of the work; cancel it if the client disconnects."""
     task = asyncio.create_task(work)
     try:
-        while not (await asyncio.wait([task], timeout=LOOK_SECONDS))[0]:
+        while not (await asyncio.wait([task], timeout=CHECK_SECONDS))[0]:
             if await request.is_disconnected():
                 raise ClientDisconnect
         return await task

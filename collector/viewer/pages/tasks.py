@@ -21,7 +21,7 @@ from collector.warehouse.sql import Row
 
 
 def tasks(request: Request) -> Response:
-    """Show the tasks: how often each was solved, and what each attempt got."""
+    """Show the table of tasks, with the reward of each rollout."""
     viewer = viewer_of(request)
     links = Links()
     with viewer.store.open_reader() as reader:
@@ -43,15 +43,15 @@ def tasks(request: Request) -> Response:
 
 
 def read_tasks(
-    reader: Reader, source: ListingSource, given: Mapping[str, str], run: Row
+    reader: Reader, source: ListingSource, parameters: Mapping[str, str], run: Row
 ) -> Listing:
-    """Read a page of the tasks; the agents are only told apart where there are several."""
-    source = add_agent_choices(reader, run, source, given)
-    return source.read_page(reader, source.state(given), {"run": run["run_id"]})
+    """Read one page of a run's tasks; the agent is a column only if the run has several."""
+    source = add_agent_choices(reader, run, source, parameters)
+    return source.read_page(reader, source.state(parameters), {"run": run["run_id"]})
 
 
 def read_strips(reader: Reader, run_id: str, listing: Listing) -> dict[tuple[int, str], list[Row]]:
-    """Return the reward of every repeat of the tasks on a page."""
+    """Return the rollouts with their rewards for the tasks on a page, by task and agent."""
     indices = [row["task_index"] for row in listing.rows]
     query = Query(queries.STRIPS, {"run": run_id, "tasks": indices})
     rows = reader.rows(query) if indices else []

@@ -1,4 +1,4 @@
-"""Two rollouts side by side: their conversations thing by thing, and the figures around them."""
+"""Compares two rollouts: their conversations entry by entry, and their other fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELD_CHARS = 500
 
 @dataclass(frozen=True)
 class Side:
-    """One thing of one conversation, with where it stands."""
+    """An entry of one conversation, with a label of its position."""
 
     label: str
     entry: Entry
@@ -24,7 +24,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """What stands beside each other in both conversations, or only in one."""
+    """Two entries that belong together, or an entry that only one conversation has."""
 
     first: Side | None
     second: Side | None
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class FieldPair:
-    """A field of both rollouts."""
+    """A field of both rollouts, as text."""
 
     name: str
     first: str
@@ -47,14 +47,14 @@ class FieldPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rollouts with what differs between them."""
+    """The differences between two rollouts."""
 
     pairs: list[Pair]
     fields: list[FieldPair]
 
     @property
     def is_coarse(self) -> bool:
-        """Tell whether some texts were too long to be compared."""
+        """Tell whether some texts were too long to compare word by word."""
         return any(
             pair.first and pair.second and pair.difference.unit == "whole" for pair in self.pairs
         )
@@ -66,7 +66,7 @@ class Comparison:
 
 
 def compare_rollouts(first: Row, second: Row) -> Comparison:
-    """Compare two rollouts as far as a page shows them."""
+    """Compare the parts of two rollouts that a page shows."""
     left, right = _sides(first), _sides(second)
     differ = Differ()
     pairs = align([_key(side) for side in left], [_key(side) for side in right])
@@ -103,7 +103,7 @@ def _pair(first: Side | None, second: Side | None, differ: Differ) -> Pair:
 
 
 def _fields(first: Row, second: Row) -> list[FieldPair]:
-    """Return the fields of both, those that differ first."""
+    """Return the fields of both rollouts, starting with those that differ."""
     left, right = _values(first), _values(second)
     pairs = [
         FieldPair(name, left.get(name, "–"), right.get(name, "–")) for name in {**left, **right}
@@ -112,7 +112,7 @@ def _fields(first: Row, second: Row) -> list[FieldPair]:
 
 
 def _values(row: Row) -> dict[str, str]:
-    """Return the fields of a rollout that two rollouts are compared by."""
+    """Return the fields of a rollout that the comparison shows."""
     cutter = Cutter()
     own = read_details({"response": row.get("response"), **verifier_fields(row)}, cutter)
     texts = [cutter.text(str(row.get("reward")), "/reward", name="reward"), *own.usage]

@@ -1,4 +1,4 @@
-"""Where each rollout stands in its file: an index of byte offsets, built once and kept on disk."""
+"""An index of the byte offsets of rollouts in their file, built once and kept on disk."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ TABLES = """
 
 
 class DamagedIndexError(Exception):
-    """The index on disk cannot be used, and must be made anew."""
+    """The index on disk is unusable and must be built again."""
 
 
 @dataclass(frozen=True)
 class ByteRange:
-    """Where a line stands, without a byte order mark before it."""
+    """The position of a line in its file, after a byte order mark if there is one."""
 
     offset: int
     length: int
@@ -53,20 +53,20 @@ class ByteRange:
 
 @dataclass(frozen=True)
 class IndexMark:
-    """What an index was made of: by this it is known whether it still holds."""
+    """The state of the rollouts file when it was indexed, to detect an outdated index."""
 
     format: int
     path: str
     size: int
     mtime_ns: int
     read_to: int
-    """The end of the last whole line: from here on the index can be extended."""
+    """The end of the last complete line: the index can be extended from here."""
     head: str
     last_place: int
     last_length: int
     last_hash: str
     skipped: int
-    """Lines that hold no rollout with its indices."""
+    """The number of lines without a rollout and its indices."""
 
 
 MARK_TYPES = [int, str, int, int, int, str, int, int, str, int]
@@ -74,7 +74,7 @@ MARK_TYPES = [int, str, int, int, int, str, int, int, str, int]
 
 @dataclass
 class _LineScan:
-    """One pass over the lines of a file, up to the size it had at the beginning."""
+    """Reads the lines of a file, up to the size that the file had at the start."""
 
     file: BinaryIO
     size: int
@@ -84,7 +84,7 @@ class _LineScan:
     skipped: int = 0
 
     def rows(self) -> Iterator[tuple[int, int, int, int]]:
-        """Give the keys and places of the lines from `read_to` on."""
+        """Give the task, rollout, offset and length of each line from `read_to` on."""
         self.file.seek(self.read_to)
         at = reported = self.read_to
         while at < self.size and (line := self.file.readline()):
@@ -93,7 +93,7 @@ class _LineScan:
             key = indices_of(line)
             if key:
                 yield (*key, at, len(line))
-            # what ends after the size that is noted, or not at all, is read again next time
+            # the next scan reads a line again that is unfinished or ends after the recorded size
             if line.endswith(b"\n") and at + len(line) <= self.size:
                 self.last, self.read_to = ByteRange(at, len(line)), at + len(line)
                 self.skipped += key is None and bool(line.strip())
@@ -107,18 +107,18 @@ class _LineScan:
 class Offsets:
     """The index of one rollouts file.
 
-    The file on disk is never written to: a new index is made beside it and takes its name. So
-    processes that make it at once do each other no harm, and a killed one leaves the old index.
+    An index on disk is never changed: a new index is written beside it and then replaces it. So
+    several processes can build the index at once, and a killed process leaves the old index.
     """
 
     def __init__(self, rollouts: Path, folder: Path) -> None:
-        """Take the file, and the folder that its index is kept in."""
+        """Create the index of a rollouts file; its own file is in `folder`."""
         self.rollouts = rollouts.absolute()
         name = hashlib.md5(os.fsencode(self.rollouts)).hexdigest()
         self.path = folder / f"{name}.sqlite"
 
     def pending_bytes(self) -> int:
-        """Return how many bytes must be read before the index holds."""
+        """Return how many bytes must be read to bring the index up to date."""
         found = _stat(self.rollouts)
         mark = self._mark()
         if mark and (mark.size, mark.mtime_ns) == (found.st_size, found.st_mtime_ns):
@@ -128,7 +128,7 @@ class Offsets:
         return max(1, found.st_size - start)
 
     def update(self, progress: Progress) -> None:
-        """Bring the index up to date: extend it if the file only grew, else make it anew."""
+        """Bring the index up to date: extend it if the file only grew, else build it again."""
         if not self.pending_bytes():
             return
         draft = self._draft()
@@ -142,14 +142,16 @@ class Offsets:
             draft.unlink(missing_ok=True)
 
     def delete(self) -> None:
-        """Remove the index, which does not hold although the file looks as it did."""
+        """Delete the index, for a file that changed without another size or time."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
-            raise FileError(f"cannot renew the index {self.path}: {error.strerror}") from error
+            raise FileError(
+                f"cannot delete the outdated index {self.path}: {error.strerror}"
+            ) from error
 
     def find(self, task: int, rollout: int) -> ByteRange | None:
-        """Return where a rollout stands, as far as the index knows."""
+        """Return the position of a rollout, or None if the index does not have it."""
         query = "select place, length from offsets where task_index = ? and rollout_index = ?"
         try:
             with self._connect() as connection:
@@ -164,12 +166,12 @@ class Offsets:
 
     @property
     def skipped(self) -> int:
-        """Return how many lines hold no rollout."""
+        """Return the number of lines without a rollout."""
         mark = self._mark()
         return mark.skipped if mark else 0
 
     def _mark(self) -> IndexMark | None:
-        """Return what the index was made of; nothing if it is missing, damaged or foreign."""
+        """Return the mark of the index, or None if it is missing, damaged or of another file."""
         try:
             with self._connect() as connection:
                 row = connection.execute("select * from mark").fetchone()
@@ -188,17 +190,17 @@ class Offsets:
     def _connect(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise sqlite3.OperationalError("there is no index")
-        # a file that is only ever replaced needs no locks, and its folder may be read-only
+        # the file is only ever replaced, so it needs no locks; its folder may be read-only
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
             yield connection
 
     def _draft(self) -> Path:
-        """Return a new empty file beside the index, and remove those of killed processes."""
-        for left in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
+        """Create an empty file beside the index, and remove old ones of killed processes."""
+        for leftover in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
             with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > STALE_SECONDS:
-                    left.unlink()
+                if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
+                    leftover.unlink()
         try:
             handle, name = tempfile.mkstemp(".tmp", f"{self.path.stem}.", self.path.parent)
         except OSError as error:
@@ -227,7 +229,7 @@ class Offsets:
 
 
 def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
-    """Return the task and rollout of a line; nothing if it does not hold both."""
+    """Return the task and rollout index of a line, or None if it lacks one of them."""
     try:
         row = _parse_line(line) if isinstance(line, bytes) else line
     except ValueError:
@@ -237,7 +239,7 @@ def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
 
 
 def _parse_line(line: bytes) -> dict[str, Any]:
-    # numbers beyond 64 bits, which cost `read_object` a third of its time, cannot be indices
+    # exact numbers beyond 64 bits cost `read_object` a third of its time, and are never indices
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -256,12 +258,12 @@ def _fill(connection: sqlite3.Connection, lines: _LineScan, *, is_new: bool) -> 
         connection.executescript(TABLES)
     connection.execute("begin")
     connection.execute("delete from mark")
-    # a last line without its end was indexed as far as it went: what is read later holds
+    # an unfinished last line may have been indexed before: its new position replaces the old one
     connection.executemany("insert or replace into offsets values (?, ?, ?, ?)", lines.rows())
 
 
 def _has_only_grown(mark: IndexMark, file: BinaryIO, size: int) -> bool:
-    """Tell whether a file was only appended to, by its beginning and its last line of then."""
+    """Tell whether a file was only appended to, by its beginning and its last indexed line."""
     return (
         0 < mark.read_to <= mark.size < size
         and _hash(file, ByteRange(0, min(HEAD_BYTES, mark.read_to))) == mark.head
@@ -269,19 +271,19 @@ def _has_only_grown(mark: IndexMark, file: BinaryIO, size: int) -> bool:
     )
 
 
-def _hash(file: BinaryIO, place: ByteRange) -> str:
-    file.seek(place.offset)
-    return hashlib.md5(file.read(place.length)).hexdigest()
+def _hash(file: BinaryIO, position: ByteRange) -> str:
+    file.seek(position.offset)
+    return hashlib.md5(file.read(position.length)).hexdigest()
 
 
 def _stat(path: Path) -> os.stat_result:
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise FileError(_unreadable_message(path, error)) from error
-    if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for somebody to write to it
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would block
         raise FileError(_unreadable_message(path, ValueError("it is not a file")))
-    return found
+    return status
 
 
 def _open(path: Path) -> BinaryIO:

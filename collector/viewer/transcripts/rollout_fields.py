@@ -1,4 +1,4 @@
-"""What a rollout holds beside its conversation: usage, settings, tools, what the verifier said."""
+"""The fields of a rollout besides its conversation: verdict, usage, settings and tools."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOOLS = 200
 FIELD_CHARS = 10_000
 PARAMS = "responses_create_params"
 RESPONSE = "response"
-# names that environments give to what a right answer is
+# names of fields that hold the right answer, in the environments we know
 GROUND_TRUTH_NAMES = (
     "expected_answer", "ground_truth", "answer", "label", "expected_output", "expected_action",
     "expected", "correct_answer", "reference_answer", "reference_solution", "reference", "target",
@@ -34,7 +34,7 @@ class OfferedTool:
 
 @dataclass(frozen=True)
 class RolloutDetails:
-    """Everything beside the conversation, in groups."""
+    """The fields of a rollout besides its conversation, in groups."""
 
     truths: list[Text]
     verifier: list[Text]
@@ -45,7 +45,7 @@ class RolloutDetails:
 
 
 def read_details(row: Row, cutter: Cutter | None = None) -> RolloutDetails:
-    """Read what stands beside the conversation, whatever its form."""
+    """Return the fields of a rollout besides its conversation; any value may have any type."""
     cutter = cutter or Cutter()
     params, response = _dict(row.get(PARAMS)), _dict(row.get(RESPONSE))
     tools = "tools" if params.get("tools") else ""
@@ -64,7 +64,7 @@ def read_details(row: Row, cutter: Cutter | None = None) -> RolloutDetails:
 
 
 def verifier_fields(row: Row) -> Row:
-    """Return the fields of a rollout that an environment and its verifier added."""
+    """Return the fields that the environment and its verifier added to a rollout."""
     known = (PARAMS, RESPONSE, "reward", "agent_ref")
     return {
         name: value
@@ -74,7 +74,7 @@ def verifier_fields(row: Row) -> Row:
 
 
 def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
-    """Return what looks like the right answer."""
+    """Return the fields whose names suggest that they hold the right answer."""
     found = [
         (place, name, source[name])
         for place in ("", *GROUND_TRUTH_PARENTS)
@@ -92,7 +92,7 @@ def _ground_truth_names(source: Row) -> list[str]:
 
 
 def _response_fields(params: Row, response: Row) -> Row:
-    """Return what the response says of itself, as far as it was not asked for like that."""
+    """Return the response's own fields, except those that only repeat the request."""
     parts = ("output", "usage", "tools", "instructions", "input_messages", "output_messages")
     return {
         name: value
@@ -121,7 +121,7 @@ def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
 
 
 def _spell_scalar(value: Any) -> Any:
-    """Spell out a value that JSON would write in a way that only programs like."""
+    """Return numbers and booleans as text, and other values unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else value
