@@ -81,7 +81,7 @@ def test_a_missing_rollouts_file_is_said_and_the_figures_remain(
     sums.rollouts.unlink()
     page = reader.page
     reader.open("/run", run=RUN)
-    expect(page.get_by_role("status").first).to_contain_text("The rollouts file is gone")
+    expect(page.get_by_role("status").first).to_contain_text("The rollouts file no longer exists")
     expect(page.get_by_role("status").first).to_contain_text(str(sums.rollouts))
     reader.open("/tasks", run=RUN)
     expect(page.locator("table.listing tbody tr")).to_have_count(TASKS)
@@ -343,7 +343,7 @@ def test_a_page_is_not_taken_away_from_somebody_who_reads(
         page.get_by_text("Show the numbers").first.click()
         page.keyboard.press("?")
         append(run.rollouts, rollouts[3])
-        expect(page.locator(".live-status")).to_contain_text("newer figures", timeout=UPDATE_MS)
+        expect(page.locator(".live-status")).to_contain_text("Newer figures", timeout=UPDATE_MS)
         page.keyboard.press("Escape")
         expect(page.locator(".banner.provisional")).to_contain_text("4 of 6", timeout=UPDATE_MS)
         expect(page.locator("details.numbers").first).to_have_attribute("open", "")

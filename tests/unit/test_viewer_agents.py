@@ -99,7 +99,7 @@ def test_a_reward_that_is_not_finite_is_the_same_as_none(app: Starlette) -> None
 
 def test_a_task_that_is_there_twice_is_compared_once_with_its_likeness(app: Starlette) -> None:
     html = get(app, "/compare?a=r&b=r&agent_a=agent&agent_b=agent_b").text
-    assert f"{TASKS} tasks of both" in html
+    assert f"{TASKS} tasks of both runs" in html
 
 
 def test_choosing_another_agent_keeps_the_table_as_it_is(app: Starlette) -> None:
@@ -141,8 +141,8 @@ def test_the_rollouts_of_a_filtered_table_are_gone_through_one_by_one(app: Starl
     assert len(addresses) == REPEATS
     html = get(app, unescape(addresses[1])).text
     assert f"Rollout 2 of {REPEATS} in the list" in html
-    assert link(html, "Previous of the list") == unescape(addresses[0])
-    assert link(html, "Next of the list") == unescape(addresses[2])
+    assert link(html, "Previous in the list") == unescape(addresses[0])
+    assert link(html, "Next in the list") == unescape(addresses[2])
     above = link(html, "Up to the rollouts")
     assert above
     assert listed(get(app, above).text) == REPEATS

@@ -61,7 +61,7 @@ def test_a_run_says_how_many_rollouts_are_masked_and_why(app: Starlette) -> None
         f"{made_of.MASKED} of {COMPLETED} rollouts masked : 6 session_lost,"
         f" 2 provider_unavailable, 1 {made_of.HOSTILE_KIND}, 1 (unknown), 1 judge_failed."
     ) in text
-    assert "3 tasks have nothing else" in text
+    assert "3 tasks have only masked rollouts" in text
     address = link(html, f"{made_of.MASKED} of {COMPLETED} rollouts masked")
     assert address
     assert listed(get(app, address).text) == made_of.MASKED
@@ -161,7 +161,7 @@ def test_going_through_masked_rollouts_one_by_one(app: Starlette) -> None:
     addresses = re.findall(r'<a href="(/rollout\?[^"]*)" aria-label', html)
     html = get(app, unescape(addresses[0])).text
     assert f"Rollout 1 of {made_of.MASKED} in the list" in html
-    assert link(html, "Next of the list") == unescape(addresses[1])
+    assert link(html, "Next in the list") == unescape(addresses[1])
 
 
 def test_a_masked_rollout_says_so_first(app: Starlette) -> None:
@@ -186,13 +186,13 @@ def test_a_run_shows_what_rollouts_took_and_the_verdicts(app: Starlette) -> None
     assert "Per rollout: Turns 2.4 Tool calls 1.6 Latency 1.8 s" in text
     assert "Cost 0.000280 Cost per pass 0.000436 Total cost 0.003927" in text
     assert "NeMo Gym's health check says: 10 healthy , 4 unhealthy ." in text
-    assert "10 rollouts without a reward (3 missing, 7 masked, 0 unscored)" in text
+    assert "10 rollouts have no reward (3 missing, 7 masked, 0 unscored)" in text
 
 
 def test_a_comparison_says_what_is_masked_on_each_side(app: Starlette) -> None:
     html = get(app, f"/compare?a=r&b=r&agent_a=solver&agent_b={WRITER}").text
     text = words(html)
-    assert "6 tasks of both" in text
+    assert "6 tasks of both runs" in text
     assert len(rows(html.partition('id="tasks"')[2])) == 6
     assert "7 masked : 3 session_lost, 2 provider_unavailable, 1 (unknown), 1 judge_failed" in text
     assert f"4 masked : 3 session_lost, 1 {made_of.HOSTILE_KIND}" in text

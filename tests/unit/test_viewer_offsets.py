@@ -312,7 +312,7 @@ def test_a_file_rewritten_without_a_sign_is_noticed(rollouts: Path) -> None:
 def test_a_rollout_that_is_not_there_is_named(rollouts: Path) -> None:
     write_texts(rollouts, 4)
     read = Transcripts(rollouts.parent, lambda _: None)
-    with pytest.raises(FileError, match="no rollout 9 of task 0 in"):
+    with pytest.raises(FileError, match="has no rollout 9 of task 0"):
         read.read(rollouts, 0, 9)
     assert read.state(rollouts).kind == "ready"
     rollouts.unlink()

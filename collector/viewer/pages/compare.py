@@ -66,7 +66,7 @@ def compare(request: Request) -> Response:
     keep |= {name: parameters[name] for name in ("agent_a", "agent_b") if parameters.get(name)}
     return page(
         "compare.html",
-        title="Two runs",
+        title="Compare runs",
         crumbs=[("Compare", None)],
         sides=sides,
         scores=_pair_scores(*sides),

@@ -51,10 +51,10 @@ EXAMPLES = (
         "from rollout_infos\ngroup by all\norder by all",
     ),
     Example(
-        "Which rollouts measure nothing, and why?",
+        "Which rollouts are masked, and why?",
         "select * from mask_kinds order by rollout_count desc",
     ),
-    Example("Which failures are there?", "select * from failures order by attempt_count desc"),
+    Example("Which attempts failed?", "select * from failures order by attempt_count desc"),
     Example("What is in a table?", "summarize task_profiles"),
 )
 
