@@ -385,7 +385,7 @@ def test_the_warehouse_can_be_written_while_nobody_looks(run: Profiled) -> None:
             with ThreadPoolExecutor() as pool:
                 for answer in pool.map(viewer.get, ("/", "/sql?q=select+1")):
                     assert answer.status_code == 503
-                    assert "tries again by itself" in answer.text
+                    assert "reloads by itself" in answer.text
             writer.communicate("go on\n", timeout=10)
         assert viewer.get("/sql?q=select+1").status_code == 200
 

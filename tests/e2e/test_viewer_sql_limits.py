@@ -98,7 +98,7 @@ def test_a_crowd_waits_and_is_told(run: Profiled) -> None:
     async def come() -> tuple[list[httpx.Response], httpx.Response, httpx.Response]:
         async with client_of(app) as client:
             first = [asyncio.create_task(client.get(held)) for _ in range(2)]
-            while not app.state.sandbox._places.locked():
+            while not app.state.sandbox._slots.locked():
                 await asyncio.sleep(0.01)
             late = await client.get(address("select 1"))
             other = await client.get("/")
@@ -146,7 +146,7 @@ def test_a_download_has_up_to_a_million_rows(viewer: Watched) -> None:
         ),
         (ENDLESS, "it took longer than 2 seconds"),
         ("selec 1", "LINE 1: selec 1"),
-        ("", "The address holds no query"),
+        ("", "The address does not contain a query"),
     ],
     ids=["large", "late error", "endless", "mistake", "nothing"],
 )
