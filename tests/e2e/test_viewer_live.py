@@ -308,14 +308,14 @@ def test_a_running_collection_grows_on_its_page_until_it_is_done(
         page = visitor.page
         page.goto(watched.url)
         banner = page.locator(".banner.provisional")
-        expect(banner).to_contain_text("2 of 6 rollouts so far")
+        expect(banner).to_contain_text("2 of 6 rollouts")
         expect(page.get_by_role("heading", level=1)).to_contain_text("provisional")
         # what lies beside the data is not run
         (tmp_path / "orjson.py").write_text("open('hijacked', 'w')")
         append(run.rollouts, rollouts[2])
         with run.rollouts.open("a") as file:  # half a line
             file.write(json.dumps(rollouts[3])[:50])
-        expect(banner).to_contain_text("3 of 6 rollouts so far", timeout=UPDATE_MS)
+        expect(banner).to_contain_text("3 of 6 rollouts", timeout=UPDATE_MS)
         with run.rollouts.open("a") as file:
             file.write(json.dumps(rollouts[3])[50:] + "\n")
         append(run.rollouts, *rollouts[4:])
@@ -359,6 +359,6 @@ def test_a_rollouts_file_without_its_inputs_is_shown(
         visitor = open_browser(watched.base)
         page = visitor.page
         page.goto(watched.url)
-        expect(page.get_by_role("status").first).to_contain_text("counts as all there is")
+        expect(page.get_by_role("status").first).to_contain_text("are treated as the complete run")
         expect(page.get_by_role("link", name="All 2 rollouts")).to_be_visible()
         visitor.leave()

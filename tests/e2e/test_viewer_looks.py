@@ -203,6 +203,7 @@ def test_the_system_chooses_the_theme_at_first(visitor: Visitor, world: World) -
     page.emulate_media(color_scheme="light")
     day = colour(page)
     page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_attribute("data-shade", "dark")
     assert colour(page) != day
 
 
