@@ -130,7 +130,9 @@ def test_json_is_laid_out_and_texts_in_it_are_shown_as_texts() -> None:
         )
     )
     assert flat.text == '{\n  "a": 1,\n  "b": [\n    2\n  ]\n}'
-    assert [(piece.name, piece.shown) for piece in lines.pieces if isinstance(piece, Text)] == [
+    assert [
+        (piece.name, piece.shown_text) for piece in lines.pieces if isinstance(piece, Text)
+    ] == [
         ("code", "def f():\n    pass"),
         ("n", "1"),
     ]
@@ -305,9 +307,9 @@ def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
     cutter = Cutter()
     text = cutter.text(long, "/x")
     assert text.preview == "".join(f"line {i}\n" for i in range(20))
-    assert (text.shown, text.is_cut) == (long, False)
+    assert (text.shown_text, text.is_cut) == (long, False)
     very = cutter.text("x" * 30_000, "/x")
-    assert (len(very.shown), very.size, very.is_cut) == (SHOWN_CHARS, 30_000, True)
+    assert (len(very.shown_text), very.size, very.is_cut) == (SHOWN_CHARS, 30_000, True)
     assert cutter.text("x" * 2000, "/x").rest == ""
 
 
@@ -357,11 +359,11 @@ def test_what_stands_beside_the_conversation_is_found() -> None:
         "_ng_task_index": 1,
     }
     found = read_details(row)
-    assert [(text.name, text.shown) for text in found.sampling] == [("temperature", "0.7")]
+    assert [(text.name, text.shown_text) for text in found.sampling] == [("temperature", "0.7")]
     assert [text.name for text in found.response] == ["status", "incomplete_details"]
     assert [text.name for text in found.verifier] == ["verifier_metadata"]
     assert [text.name for text in found.truths] == ["expected_answer", "ground_truth"]
-    assert [(text.name, text.shown) for text in found.usage] == [("output_tokens", "5")]
+    assert [(text.name, text.shown_text) for text in found.usage] == [("output_tokens", "5")]
     assert [tool.name for tool in found.tools] == ["f"]
 
 
@@ -375,7 +377,7 @@ def test_every_text_can_be_found_again_by_its_part() -> None:
     found = [entry for _, _, entry in read_conversation(row, cutter).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
     texts += read_details(row, cutter).verifier
-    assert {text.shown: resolve_pointer(row, text.part) for text in texts} == {
+    assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "three", "four", "five", "six", "seven")
     }
 
@@ -389,7 +391,7 @@ def test_texts_that_were_taken_out_of_a_message_are_found_again() -> None:
     row = {"response": {"output": messages}}
     found = [entry for _, _, entry in read_conversation(row, Cutter()).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
-    assert {text.shown: resolve_pointer(row, text.part) for text in texts} == {
+    assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "four", "five")
     }
     tagged = {"response": {"output": [says("<think>hm</think>so")]}}

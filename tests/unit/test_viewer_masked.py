@@ -137,7 +137,7 @@ def test_a_task_marks_masked_attempts_with_kind_reason_and_what_was_written(app:
 
 def test_a_task_of_which_nothing_is_measured_says_so(app: Starlette) -> None:
     html = get(app, "/task?run=r&task=2").text
-    assert "All rollouts of solver are masked: nothing is measured." in words(html)
+    assert "All rollouts of solver are masked, so there are no scores." in words(html)
     assert "All rollouts of writer" not in words(html)
 
 

@@ -66,7 +66,7 @@ def test_every_rollout_is_found(rollouts: Path) -> None:
         assert text_of(offsets, i // 4, i % 4) == f"hello {i}"
     assert offsets.find(10, 0) is None
     assert offsets.find(1 << 70, 0) is None
-    assert offsets.skipped == 0
+    assert offsets.skipped_line_count == 0
 
 
 def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_no_harm(rollouts: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_no_harm(rollouts
     rollouts.write_bytes(b"\xef\xbb\xbf" + first + b"\r\n\r\n" + second)
     offsets = updated(rollouts)
     assert [text_of(offsets, 0, i) for i in (0, 1)] == ["é0", "é1"]
-    assert offsets.skipped == 0
+    assert offsets.skipped_line_count == 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_line_that_is_no_rollout_is_skipped_and_counted(rollouts: Path, line: 
     offsets = updated(rollouts)
     assert [text_of(offsets, 0, i) for i in (0, 1)] == ["a", "b"]
     assert offsets.find(1, 0) is None
-    assert offsets.skipped == 1
+    assert offsets.skipped_line_count == 1
 
 
 def test_a_file_that_grew_is_read_from_where_the_index_stopped(rollouts: Path) -> None:
@@ -120,7 +120,7 @@ def test_an_unfinished_last_line_is_found_once_it_is_whole(rollouts: Path) -> No
     with rollouts.open("ab") as file:
         file.write(line[:20])
     offsets = updated(rollouts)
-    assert (offsets.find(7, 0), offsets.skipped) == (None, 0)
+    assert (offsets.find(7, 0), offsets.skipped_line_count) == (None, 0)
     with rollouts.open("ab") as file:
         file.write(line[20:] + b"\n")
     assert text_of(updated(rollouts), 7, 0) == "torn"

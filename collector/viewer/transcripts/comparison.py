@@ -120,4 +120,4 @@ def _values(row: Row) -> dict[str, str]:
 
 
 def _shorten(text: Text) -> str:
-    return text.shown[:FIELD_CHARS] + ("…" if text.size > FIELD_CHARS else "")
+    return text.shown_text[:FIELD_CHARS] + ("…" if text.size > FIELD_CHARS else "")

@@ -57,7 +57,7 @@ class Entry:
     def text(self) -> str:
         """Return the texts that the page shows."""
         texts = [
-            (f"{piece.name}:\n" if piece.name else "") + piece.shown
+            (f"{piece.name}:\n" if piece.name else "") + piece.shown_text
             if isinstance(piece, Text)
             else piece.note or "an image"
             for piece in self.pieces

@@ -165,7 +165,7 @@ class Offsets:
         return ByteRange(*row) if row else None
 
     @property
-    def skipped(self) -> int:
+    def skipped_line_count(self) -> int:
         """Return the number of lines without a rollout."""
         mark = self._mark()
         return mark.skipped if mark else 0

@@ -43,7 +43,7 @@ class Text:
     is_code: bool = False
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         """Return the part of the text that the page shows."""
         return self.preview + self.rest
 
