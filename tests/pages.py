@@ -16,22 +16,22 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from collector.viewer.context import Viewer
-from collector.viewer.live import Live
+from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.store import Store
-from collector.viewer.render import problem
+from collector.viewer.render import problem_page
 from collector.viewer.transcripts.files import Transcripts
 
 
 async def _problem(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem("Not found", error.detail, status=error.status_code)
+    return problem_page("Not found", error.detail, status=error.status_code)
 
 
 def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
     """Some pages of the viewer."""
     app = Starlette(routes=list(routes), exception_handlers={HTTPException: _problem})
     transcripts = Transcripts(warehouse.parent, lambda _: None)
-    app.state.viewer = Viewer(Store(warehouse), transcripts, Live(warehouse))
+    app.state.viewer = Viewer(Store(warehouse), transcripts, LiveRuns(warehouse))
     return app
 
 
@@ -43,7 +43,7 @@ def client_of(app: Starlette) -> httpx.AsyncClient:
 
 
 def get(app: Starlette, address: str) -> httpx.Response:
-    """Answer of a page; an exception inside of it is raised here."""
+    """Return the response of a page; an exception inside the page is raised here."""
 
     async def ask() -> httpx.Response:
         async with client_of(app) as client:

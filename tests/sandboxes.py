@@ -46,7 +46,7 @@ def ask_all(warehouse: Path, queries: Sequence[str], folder: Path) -> dict[str, 
 
 
 def main() -> None:
-    """Answer the requests of a file."""
+    """Answer the requests in a file."""
     requests = json.loads(Path(sys.argv[1]).read_bytes())
     print(json.dumps([_answer(request) for request in requests]))  # noqa: T201
 

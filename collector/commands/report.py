@@ -51,21 +51,22 @@ def report(
 ) -> None:
     """Write a run to one self-contained HTML file: its page, its tasks and some rollouts.
 
-    The file opens from disk, needs no server and loads nothing.
+    The file opens from disk. It needs no server and loads nothing.
 
     \b
     spotter report demo -o report.html
     spotter report demo --rollouts 0 --rollout 12:3 --rollout 12:0
     """
-    from collector.terminal import label
-    from collector.viewer.report import Wanted, write_report
+    from collector.terminal import counted_noun, label
+    from collector.viewer.report import ReportRequest, write_report
 
     if output.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"--output {output}: name a file that ends in .html")
-    wanted = Wanted(run, agent, rollouts, tuple(rollout or ()))
-    run_id, count = write_report(warehouse, wanted, output)
+        raise UsageError(f"--output {output}: the name must end in .html or .htm")
+    request = ReportRequest(run, agent, rollouts, tuple(rollout or ()))
+    run_id, count = write_report(warehouse, request, output)
     size = output.stat().st_size
     if json:
         print_json({"run_id": run_id, "output": str(output), "rollouts": count, "bytes": size})
     else:
-        typer.echo(f"{output}: {label(run_id)} with {count} rollouts, {size / 1e6:.1f} MB")
+        rollouts_text = counted_noun(count, "rollout")
+        typer.echo(f"{output}: {label(run_id)} with {rollouts_text}, {size / 1e6:.1f} MB")

@@ -1,6 +1,6 @@
 """Give a command one option per field of its settings class.
 
-A command takes validate_settings settings: `def aggregate(settings: AggregateSettings, *, …)`. The field's
+A command takes checked settings: `def aggregate(settings: AggregateSettings, *, …)`. The field's
 type, default and `typer.Option` make the option, so that a setting is declared once.
 """
 

@@ -12,8 +12,8 @@ from collector.errors import UsageError
 from collector.overrides import FLAG_ONLY, OverrideName
 
 if TYPE_CHECKING:
-    from collector.viewer.serving.serve import Place
-    from collector.viewer.serving.startup import Opened
+    from collector.viewer.serving.server import BoundAddress
+    from collector.viewer.serving.startup import OpenedWarehouse
 
 
 def view(
@@ -71,10 +71,10 @@ def view(
         FLAG_ONLY,
     ] = False,
 ) -> None:
-    """Look at runs, tasks and rollouts in a browser, until you stop it with Ctrl-C.
+    """Show runs, tasks and rollouts in a browser until you press Ctrl-C.
 
     A rollouts file is profiled first, into the warehouse beside it or in the current folder,
-    unless that has it already; rollouts may be missing.
+    unless the warehouse is up to date. The run may be incomplete.
 
     \b
     spotter view                              # the warehouse in this folder
@@ -85,12 +85,12 @@ def view(
     """
     from collector.terminal import Progress, write_error
     from collector.viewer.app import make_app
-    from collector.viewer.serving import serve
-    from collector.viewer.serving.startup import Listener, make_viewer, open_given
+    from collector.viewer.serving import server
+    from collector.viewer.serving.startup import Listener, make_viewer, open_path
 
     if path and rollouts:
-        raise UsageError("one file or folder, please: either as it is or with --rollouts")
-    place = serve.take_place(host, port, is_remote=remote)
+        raise UsageError("name one file or folder: as the argument or with --rollouts, not both")
+    address = server.bind_address(host, port, is_remote=remote)
     progress = Progress()
 
     def say(text: str) -> None:
@@ -100,7 +100,7 @@ def view(
     source = context.get_parameter_source("warehouse")
     is_named = source is not None and source.name != "DEFAULT"
     try:
-        opened = open_given(
+        opened = open_path(
             path or rollouts,
             warehouse,
             is_named=is_named,
@@ -111,25 +111,26 @@ def view(
     viewer = make_viewer(opened.warehouse, say=say)
 
     def on_ready() -> None:
-        _announce(place, opened, as_json=json)
-        # a token in the address would be seen in the list of processes
-        if not (no_browser or place.token):
-            serve.open_browser(place.url(opened.start))
+        _announce(address, opened, as_json=json)
+        # other users could read a token in the URL in the list of processes
+        if not (no_browser or address.token):
+            server.open_browser(address.url(opened.start))
 
-    serve.run(make_app(viewer, place.guard), place, on_ready=on_ready, on_stop=viewer.close)
+    server.run(make_app(viewer, address.guard), address, on_ready=on_ready, on_stop=viewer.close)
 
 
-def _announce(place: Place, opened: Opened, *, as_json: bool) -> None:
+def _announce(address: BoundAddress, opened: OpenedWarehouse, *, as_json: bool) -> None:
     import orjson
 
     from collector.terminal import write_error, write_output
 
     if as_json:
-        address = {"url": place.url(opened.start), "host": place.host, "port": place.port}
-        token = {"token": place.token} if place.token else {}
-        data = {**address, **token, "warehouse": str(opened.warehouse)}
+        data = {"url": address.url(opened.start), "host": address.host, "port": address.port}
+        if address.token:
+            data["token"] = address.token
+        data["warehouse"] = str(opened.warehouse)
         write_output(f"{orjson.dumps(data).decode()}\n")
         return
-    url = place.url(opened.start, with_token=True)
-    write_output(f"Looking at {opened.warehouse}: {url}\n")
-    write_error("Stop it with Ctrl-C.\n")
+    url = address.url(opened.start, with_token=True)
+    write_output(f"Showing {opened.warehouse}: {url}\n")
+    write_error("Press Ctrl-C to stop.\n")

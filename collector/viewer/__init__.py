@@ -1,1 +1,1 @@
-"""The viewer: pages on the user's own machine, from how a run did to why a rollout failed."""
+"""The viewer: local web pages about runs, tasks and single rollouts."""

@@ -1,4 +1,4 @@
-"""The viewer as a web application: its pages, and what happens when something is wrong."""
+"""The viewer's web application: its routes and its error pages."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from collector.viewer.guard import Guard
 from collector.viewer.links import address
 from collector.viewer.marts.store import MEMORY_LIMIT
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, sql, task, tasks
-from collector.viewer.render import problem
+from collector.viewer.render import problem_page
 
 STATIC = Path(__file__).parent / "static"
 PAGES = (runs, compare, run, tasks, task, rollouts, rollout, sql)
 
 
 def make_app(viewer: Viewer, guard: Guard) -> Starlette:
-    """Build the application; nothing is served that the guard has not seen."""
+    """Return the application; every request passes the guard first."""
     app = Starlette(
         routes=[
             *(route for module in PAGES for route in module.ROUTES),
             Mount("/static", StaticFiles(directory=STATIC)),
-            # what a browser asks for beside a page that is not HTML
+            # a response that is not HTML names no icon, so browsers request this path
             Route("/favicon.ico", _icon),
         ],
         exception_handlers={
@@ -51,28 +51,28 @@ async def _icon(_: Request) -> Response:
 
 async def _http_problem(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    title = "Not found" if error.status_code == 404 else "This cannot be shown"
-    return problem(title, error.detail, status=error.status_code)
+    title = "Not found" if error.status_code == 404 else "This page cannot be shown"
+    return problem_page(title, error.detail, status=error.status_code)
 
 
 async def _file_problem(_: Request, error: Exception) -> Response:
     if isinstance(error, BusyError):
-        message = "The warehouse is being written to. This page tries again by itself."
-        return problem("One moment", message, status=503, reload_seconds=2)
-    return problem("This cannot be shown", str(error), status=500)
+        message = "Another process is writing to the warehouse. This page reloads by itself."
+        return problem_page("One moment", message, status=503, reload_seconds=2)
+    return problem_page("This page cannot be shown", str(error), status=500)
 
 
 async def _too_deep(request: Request, _: Exception) -> Response:
     raw = address("/rollout/raw", **request.query_params)
-    message = "The rollout is nested too deeply to be shown."
-    return problem("This cannot be shown", message, status=500, raw=raw)
+    message = "The JSON of this rollout is nested too deeply to show."
+    return problem_page("This page cannot be shown", message, status=500, raw=raw)
 
 
 async def _query_problem(_: Request, error: Exception) -> Response:
     if isinstance(error, duckdb.OutOfMemoryException):
         message = (
-            f"This page needs more memory than the {MEMORY_LIMIT} that pages may use: filter the"
-            " table, sort it by another column, or ask for what you need on the SQL page."
+            f"This page needs more than {MEMORY_LIMIT} of memory, the limit for pages. Filter the"
+            " table, sort it by another column, or use the SQL page."
         )
-        return problem("This is too much for a page", message, status=500)
-    return problem("The warehouse cannot be read", str(error).splitlines()[0], status=500)
+        return problem_page("This page needs too much memory", message, status=500)
+    return problem_page("The warehouse cannot be read", str(error).splitlines()[0], status=500)

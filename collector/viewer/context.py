@@ -1,4 +1,4 @@
-"""What every page needs: the warehouse, the transcripts, and what the request asks for."""
+"""The objects that every page needs, and the parameters of its address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from collector.viewer.live import Live
+from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.overview import read_run
 from collector.viewer.marts.store import Reader, Store
 from collector.viewer.transcripts.files import Transcripts
@@ -16,38 +16,40 @@ from collector.warehouse.sql import Row
 
 @dataclass(frozen=True)
 class Viewer:
-    """The warehouse that is looked at, with the files behind it."""
+    """The warehouse that the pages show, with the rollouts files of its runs."""
 
     store: Store
     transcripts: Transcripts
-    live: Live
+    live_runs: LiveRuns
 
     def close(self) -> None:
-        """End what goes on in the background."""
-        self.live.close()
+        """Stop profiling and indexing in the background."""
+        self.live_runs.close()
         self.transcripts.close()
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Return the viewer that a request is for."""
-    found: Viewer = request.app.state.viewer
-    return found
+    """Return the viewer that serves a request."""
+    viewer: Viewer = request.app.state.viewer
+    return viewer
 
 
-def asked_run(request: Request, reader: Reader, name: str = "run") -> Row:
-    """Return the run that the address names."""
+def find_run(request: Request, reader: Reader, name: str = "run") -> Row:
+    """Return the row of the run that the address names, or raise a 404."""
     run_id = request.query_params.get(name, "")
     if not run_id:
-        raise HTTPException(404, f"The address names no run: it needs {name}=….")
+        raise HTTPException(404, f"The address does not name a run. Add {name}=… to it.")
     run = read_run(reader, run_id)
     if run is None:
         raise HTTPException(404, f"There is no run {run_id!r} in this warehouse.")
     return run
 
 
-def asked_index(request: Request, name: str) -> int:
-    """Return an index that the address names."""
+def parse_index(request: Request, name: str) -> int:
+    """Return a task or rollout index from the address, or raise a 404."""
     text = request.query_params.get(name, "")
     if not (text.isascii() and text.isdigit() and len(text) < 19):
-        raise HTTPException(404, f"{name} in the address must be a number, not {text!r}.")
+        raise HTTPException(
+            404, f"The value of {name} in the address must be a number, not {text!r}."
+        )
     return int(text)

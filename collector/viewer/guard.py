@@ -1,8 +1,8 @@
-"""Who may look: requests to this server, from its own pages, with the token if it needs one.
+"""Access control: accepts requests from the viewer's own pages, with the token if one is set.
 
-A page elsewhere can send requests to a server on this machine, and with a host name that changes
-its address (DNS rebinding) it could read the answers. So the Host must be one the server goes by,
-and what another site's page asks for in the background is refused.
+The page of another site can send requests to a server on this machine. With a host name that
+changes its address (DNS rebinding), that page could also read the responses. So the Host header
+must be one of the server's names, and background requests from other sites are refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # not no-referrer: browsers would then call the origin of our own forms null
+    # with no-referrer, browsers would send "null" as the origin of our own forms
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -46,8 +46,8 @@ HEADERS = {
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Why a request is not answered."""
+class RequestRefusal:
+    """The status and the reason of a refused request."""
 
     status: int
     reason: str
@@ -56,24 +56,24 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Guard:
-    """The names a server goes by and the token it asks for, if it is open to other machines."""
+    """The host names of a server, and its token if other machines may connect."""
 
     port: int
     names: frozenset[str] = frozenset()
-    """What it is called besides the names of the loopback."""
+    """Host names besides those of the loopback address."""
     token: str | None = field(default=None, repr=False)
 
     def middleware(self) -> list[Middleware]:
-        """Return what stands in front of every page."""
+        """Return the middleware that checks every request."""
         return [Middleware(_GuardMiddleware, guard=self)]
 
     @property
     def is_remote(self) -> bool:
-        """Tell whether others than this machine may ask."""
+        """Tell whether other machines may connect."""
         return self.token is not None
 
-    def refusal(self, method: str, path: str, headers: Headers) -> Refusal | None:
-        """Say why a request must not be answered, or nothing if it may."""
+    def refusal(self, method: str, path: str, headers: Headers) -> RequestRefusal | None:
+        """Return why a request is refused, or None if it is allowed."""
         return (
             self._wrong_host(headers.getlist("host"))
             or _wrong_origin(headers)
@@ -81,20 +81,20 @@ class Guard:
             or self._wrong_method(method, path)
         )
 
-    def is_known(self, cookies: Mapping[str, str]) -> bool:
-        """Tell whether a request may see pages: it brings the cookie, or none is needed."""
+    def is_logged_in(self, cookies: Mapping[str, str]) -> bool:
+        """Tell whether the cookies hold the login, or no login is needed."""
         if self.token is None:
             return True
-        found = cookies.get(self.cookie_name, "")
-        return compare_digest(found.encode(errors="replace"), self._cookie_value.encode())
+        value = cookies.get(self.cookie_name, "")
+        return compare_digest(value.encode(errors="replace"), self._cookie_value.encode())
 
     def is_token(self, text: str) -> bool:
-        """Tell whether this is the token, in a time that does not depend on the text."""
+        """Tell whether a text is the token, in a time that does not depend on the text."""
         given = text.strip().encode(errors="replace")
         return self.token is not None and compare_digest(given, self.token.encode())
 
-    def remember(self, response: Response) -> Response:
-        """Let the browser bring the token by itself from now on."""
+    def set_cookie(self, response: Response) -> Response:
+        """Add the login cookie to a response, and return the response."""
         response.set_cookie(
             self.cookie_name,
             self._cookie_value,
@@ -106,24 +106,25 @@ class Guard:
 
     @property
     def cookie_name(self) -> str:
-        """Return a name of its own: browsers share cookies between the ports of a machine."""
+        """Return a name with the port: browsers share cookies between the ports of a host."""
         return f"spotter_{self.port}"
 
     @property
     def _cookie_value(self) -> str:
         return hashlib.sha256(f"spotter {self.token}".encode()).hexdigest()
 
-    def _wrong_host(self, hosts: list[str]) -> Refusal | None:
-        if len(hosts) == 1 and self._is_ours(hosts[0].lower()):
+    def _wrong_host(self, hosts: list[str]) -> RequestRefusal | None:
+        if len(hosts) == 1 and self._is_own_host(hosts[0].lower()):
             return None
         shown = ascii(", ".join(hosts)[:100])
-        return Refusal(
+        return RequestRefusal(
             421,
-            f"This server is not called {shown}. Open it at http://127.0.0.1:{self.port}/ on the"
-            " machine where it runs; through a tunnel, use the same port at both ends.",
+            f"The viewer does not serve the host name {shown}. Open http://127.0.0.1:{self.port}/"
+            " on the machine where the viewer runs. Through a tunnel, use the same port at both"
+            " ends.",
         )
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         name, colon, port = host.rpartition(":")
         if not colon or host.endswith("]"):
             name, port = host, "80"
@@ -133,34 +134,38 @@ class Guard:
             return True
         return self.is_remote and _is_address(name)
 
-    def _wrong_method(self, method: str, path: str) -> Refusal | None:
+    def _wrong_method(self, method: str, path: str) -> RequestRefusal | None:
         is_login = method == "POST" and path == LOGIN and self.is_remote
         if is_login or method in ("GET", "HEAD"):
             return None
-        return Refusal(405, f"{method[:20]!a} is not answered here.", {"Allow": "GET, HEAD"})
+        return RequestRefusal(
+            405, f"The viewer does not accept {method[:20]!a} requests.", {"Allow": "GET, HEAD"}
+        )
 
 
 def _is_address(name: str) -> bool:
-    """Tell whether a host is an IP address, which no foreign name server can point elsewhere."""
+    """Tell whether a host is an IP address, which DNS rebinding cannot change."""
     is_bracketed = name.startswith("[") and name.endswith("]")
     try:
-        found = ipaddress.ip_address(name[1:-1] if is_bracketed else name)
+        address = ipaddress.ip_address(name[1:-1] if is_bracketed else name)
     except ValueError:
         return False
-    return (found.version == 6) == is_bracketed
+    return (address.version == 6) == is_bracketed
 
 
-def _wrong_origin(headers: Headers) -> Refusal | None:
+def _wrong_origin(headers: Headers) -> RequestRefusal | None:
     host = headers.get("host", "").lower()
     for origin in headers.getlist("origin"):
         if origin.lower() not in (f"http://{host}", f"https://{host}"):
             shown = ascii(origin[:100])
-            return Refusal(403, f"A page of {shown} asked for this, which only its own pages may.")
+            return RequestRefusal(
+                403, f"A page of {shown} sent this request. Only the viewer's own pages may."
+            )
     return None
 
 
-def _wrong_site(method: str, headers: Headers) -> Refusal | None:
-    """Refuse what a page elsewhere loads; a link that a person follows is fine."""
+def _wrong_site(method: str, headers: Headers) -> RequestRefusal | None:
+    """Refuse requests that another site's page sends; a person may follow a link from there."""
     site = headers.get("sec-fetch-site", "none")
     is_followed = (
         method in ("GET", "HEAD")
@@ -169,18 +174,20 @@ def _wrong_site(method: str, headers: Headers) -> Refusal | None:
     )
     if site in ("none", "same-origin") or is_followed:
         return None
-    return Refusal(403, "A page of another site asked for this, which only its own pages may.")
+    return RequestRefusal(
+        403, "A page of another site sent this request. Only the viewer's own pages may."
+    )
 
 
 def local_path(text: str) -> str:
-    """Return an address on this server; anything that leads elsewhere becomes the first page."""
+    """Return the text if it is a path on this server, else the path of the first page."""
     is_local = text.startswith("/") and not text.startswith("//")
     is_plain = text.isascii() and text.isprintable() and "\\" not in text and " " not in text
     return text if is_local and is_plain else "/"
 
 
 class _GuardMiddleware:
-    """Look at each request before anything else does, and add to each response what it needs."""
+    """Checks each request first, and adds the security headers to each response."""
 
     def __init__(self, app: ASGIApp, *, guard: Guard) -> None:
         self.app = app
@@ -192,38 +199,38 @@ class _GuardMiddleware:
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self._answer(scope, receive, _with_headers(scope["path"], send))
+            await self._answer(scope, receive, _add_headers(scope["path"], send))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_started = False
 
-        async def noticing(message: Message) -> None:
+        async def send_and_note_start(message: Message) -> None:
             nonlocal is_started
             is_started = True
             await send(message)
 
         try:
-            response = await self._instead(scope, receive)
-            await (response or self.app)(scope, receive, noticing)
+            response = await self._early_response(scope, receive)
+            await (response or self.app)(scope, receive, send_and_note_start)
         except ClientDisconnect:
             return
         except Exception:
-            # the outer layers would answer too, but without the headers; they log it
+            # Starlette's own response to an error lacks the headers; raising lets it log the error
             if not is_started:
-                await _plain(500, "Something is broken; the terminal tells what.")(
+                await _text_response(500, "The viewer failed. See its terminal for the error.")(
                     scope, receive, send
                 )
             raise
 
-    async def _instead(self, scope: Scope, receive: Receive) -> Response | None:
-        """Return what is answered in place of a page, if the page may not be seen."""
+    async def _early_response(self, scope: Scope, receive: Receive) -> Response | None:
+        """Return a refusal or the login page, or None if the request may reach a page."""
         method, path, query = scope["method"], scope["path"], scope["query_string"]
         headers = Headers(scope=scope)
         refusal = self.guard.refusal(method, path, headers)
         if refusal:
-            return _plain(refusal.status, refusal.reason, refusal.headers)
+            return _text_response(refusal.status, refusal.reason, refusal.headers)
         if len(scope.get("raw_path", b"")) + len(query) > TARGET_BYTES:
-            return _plain(414, f"The address is longer than {TARGET_BYTES:,} bytes.")
+            return _text_response(414, f"The address is longer than {TARGET_BYTES:,} bytes.")
         if not self.guard.is_remote or path.startswith(STATIC):
             return None
         if path == LOGIN:
@@ -236,8 +243,8 @@ class _GuardMiddleware:
         rest = urlencode([(name, value) for name, value in values if name != "token"])
         here = local_path(quote(request.scope["path"]) + (f"?{rest}" if rest else ""))
         if any(self.guard.is_token(token) for token in tokens):
-            return self.guard.remember(RedirectResponse(here, 303))
-        if self.guard.is_known(request.cookies):
+            return self.guard.set_cookie(RedirectResponse(here, 303))
+        if self.guard.is_logged_in(request.cookies):
             return RedirectResponse(here, 303) if tokens else None
         return await _ask_for_token(here, is_wrong=bool(tokens))
 
@@ -248,33 +255,33 @@ class _GuardMiddleware:
         async for chunk in request.stream():
             body += chunk
             if len(body) > BODY_BYTES:
-                return _plain(413, f"The form is longer than {BODY_BYTES:,} bytes.")
+                return _text_response(413, f"The form is longer than {BODY_BYTES:,} bytes.")
         form = parse_qs(body.decode("utf-8", "replace"))
-        place = local_path(form.get("next", ["/"])[0])
+        path = local_path(form.get("next", ["/"])[0])
         if self.guard.is_token(form.get("token", [""])[0]):
-            return self.guard.remember(RedirectResponse(place, 303))
-        return await _ask_for_token(place, is_wrong=True)
+            return self.guard.set_cookie(RedirectResponse(path, 303))
+        return await _ask_for_token(path, is_wrong=True)
 
 
-async def _ask_for_token(place: str, *, is_wrong: bool) -> Response:
+async def _ask_for_token(path: str, *, is_wrong: bool) -> Response:
     if is_wrong:
         await asyncio.sleep(WRONG_SECONDS)
-    return page("login.html", status=401, title="Log in", crumbs=[], place=place, is_wrong=is_wrong)
+    return page("login.html", status=401, title="Log in", crumbs=[], path=path, is_wrong=is_wrong)
 
 
-def _plain(status: int, reason: str, headers: dict[str, str] | None = None) -> Response:
+def _text_response(status: int, reason: str, headers: dict[str, str] | None = None) -> Response:
     return PlainTextResponse(f"{reason}\n", status, headers=headers)
 
 
-def _with_headers(path: str, send: Send) -> Send:
-    # files of the package may be kept, if the browser asks whether they are still the same
-    keep = "no-cache" if path.startswith(STATIC) else "no-store"
+def _add_headers(path: str, send: Send) -> Send:
+    # browsers may store static files if they check each time whether the file has changed
+    cache = "no-cache" if path.startswith(STATIC) else "no-store"
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             headers.update(HEADERS)
-            headers.setdefault("Cache-Control", keep)
+            headers.setdefault("Cache-Control", cache)
         await send(message)
 
     return send_with_headers

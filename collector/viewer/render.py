@@ -17,32 +17,33 @@ from collector.viewer.links import Links
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return the templates; everything in them is escaped unless it is marked as safe."""
-    made = jinja2.Environment(
+    """Return the templates; they escape every value that is not marked as safe."""
+    templates = jinja2.Environment(
         loader=jinja2.PackageLoader("collector.viewer"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(text.FILTERS)
-    made.globals.update(
+    templates.filters.update(text.FILTERS)
+    templates.globals.update(
         interval=text.interval, counted=counted_noun, version=__version__, Markup=Markup
     )
-    return made
+    return templates
 
 
 def render(template: str, *, links: Links | None = None, **data: Any) -> str:
-    """Return the text of a page."""
+    """Return the HTML of a page."""
     return environment().get_template(template).render(links=links or Links(), **data)
 
 
 def page(template: str, *, status: int = 200, **data: Any) -> HTMLResponse:
-    """Answer with a page; halves of surrogate pairs cannot be encoded and must be gone by now."""
+    """Return a page as a response."""
+    # UTF-8 cannot encode half of a surrogate pair
     html = render(template, **data).encode("utf-8", "replace")
     return HTMLResponse(html, status_code=status)
 
 
-def problem(title: str, message: str, *, status: int, **data: Any) -> HTMLResponse:
-    """Answer with a page that says what is wrong, where, and what to do."""
+def problem_page(title: str, message: str, *, status: int, **data: Any) -> HTMLResponse:
+    """Return a page that says what is wrong, where, and what to do."""
     return page("problem.html", status=status, title=title, message=message, **data)

@@ -1,4 +1,4 @@
-"""How texts and numbers appear on a page: model output is untrusted, and shown as what it is."""
+"""Formats texts and numbers for the pages. Model output is untrusted: hidden characters show."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-# controls, half surrogate pairs, what turns the direction of the text around it, what has no
-# width (but for the joiners that scripts and emoji need); a line may end as on Windows
+# control characters, halves of surrogate pairs, characters that change the direction of text, and
+# characters without width, except for the joiners that scripts and emoji need; \r\n is a line end
 HIDDEN = re.compile(
     "([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
@@ -24,32 +24,35 @@ REPLACED = "\ufffd"
 DASH = "–"
 
 
-def seen(value: object, marks: int = MARKS) -> Markup:
-    """Escape a text, and make visible what would hide in it or act on its surroundings."""
+def escape_visible(value: object, marks: int = MARKS) -> Markup:
+    """Escape a text for HTML, and show its hidden characters as marks such as U+202E.
+
+    After `marks` marks, each further run of a hidden character becomes one U+FFFD.
+    """
     text = "" if value is None else str(value)
     parts: list[Markup] = []
     end = 0
     for match in itertools.islice(HIDDEN.finditer(text), marks):
         parts += [escape(text[end : match.start()]), _mark(match)]
         end = match.end()
-    # a text of nothing but such characters would become a page of marks
+    # a text of hidden characters only would fill the page with marks
     return Markup("").join([*parts, escape(HIDDEN.sub(REPLACED, text[end:]))])
 
 
-def plain(value: object) -> str:
-    """Return a text for an attribute or a chart: what hides in it is spelt out."""
+def visible_text(value: object) -> str:
+    """Replace hidden characters by codes such as <U+202E>, without escaping for HTML."""
     text = "" if value is None else str(value)
     return HIDDEN.sub(lambda match: f"<{_code(match)}>", text)
 
 
-def cut(value: object, width: int) -> str:
-    """Shorten a text to one line of some characters."""
+def shorten(value: object, width: int) -> str:
+    """Return a text as one line of at most `width` characters."""
     line = " ".join(("" if value is None else str(value))[: 4 * width].split())
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a number for reading: a dash where there is none."""
+    """Format a number; a missing one is a dash."""
     if value is None or not math.isfinite(value):
         return DASH
     if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 1000):
@@ -60,27 +63,27 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def count(value: float | None) -> str:
-    """Write a whole number, such as a mean number of tokens."""
+    """Format a number without decimals, such as a mean number of tokens."""
     return DASH if value is None or not math.isfinite(value) else f"{math.floor(value + 0.5):,}"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """Write a share as a percentage."""
+    """Format a share between 0 and 1 as a percentage."""
     return DASH if value is None else f"{100 * value:.{digits}f} %"
 
 
 def completion(value: float | None) -> str:
-    """Write a percentage so that only what is whole is called 100."""
+    """Format a percentage; only a value of 100 is shown as 100.0 %."""
     return DASH if value is None else f"{min(value, 99.9) if value < 100 else value:.1f} %"
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Write the bounds of an interval."""
+    """Format the bounds of an interval; empty if a bound is missing."""
     return "" if low is None or high is None else f"{number(low, digits)} … {number(high, digits)}"
 
 
 def cost(value: float | None) -> str:
-    """Write an amount of money, whose unit is that of the prices, so that small ones show."""
+    """Format an amount of money in the unit of the prices; small amounts get more digits."""
     if value is None or not math.isfinite(value):
         return DASH
     digits = 2 if abs(value) >= 100 else 4 if abs(value) >= 0.01 else 6
@@ -88,7 +91,7 @@ def cost(value: float | None) -> str:
 
 
 def duration(milliseconds: float | None) -> str:
-    """Write how long something took."""
+    """Format a duration as milliseconds, seconds or minutes."""
     if milliseconds is None or not math.isfinite(milliseconds):
         return DASH
     if milliseconds < 1000:
@@ -98,12 +101,12 @@ def duration(milliseconds: float | None) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """Write a time in UTC."""
+    """Format a time in UTC."""
     return DASH if value is None else value.strftime("%Y-%m-%d %H:%M UTC")
 
 
 def size(value: float) -> str:
-    """Write a number of bytes or characters with its unit left to the reader."""
+    """Format a number of bytes or characters, such as 1.2M; the caller adds the unit."""
     for unit in ("", "k", "M"):
         if abs(value) < 1000:
             return f"{value:.0f}{unit}" if not unit or value >= 10 else f"{value:.1f}{unit}"
@@ -112,12 +115,12 @@ def size(value: float) -> str:
 
 
 def tail(path: str) -> str:
-    """Write the end of a path, by which people know it: the folder and the file."""
+    """Return the last folder and the file name of a path."""
     return "/".join(path.rsplit("/", 2)[-2:])
 
 
 def utc(seconds: float) -> datetime:
-    """Turn a file's time into one that compares with the marts'."""
+    """Convert seconds since the epoch to a UTC time without a zone, as in the marts."""
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
 
 
@@ -136,9 +139,9 @@ def _mark(match: re.Match[str]) -> Markup:
 
 
 FILTERS: dict[str, Any] = {
-    "seen": seen,
-    "plain": plain,
-    "cut": cut,
+    "escape_visible": escape_visible,
+    "visible_text": visible_text,
+    "shorten": shorten,
     "number": number,
     "count": count,
     "percent": percent,

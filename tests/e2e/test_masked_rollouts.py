@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from collector.viewer.serving.startup import Listener, make_viewer, open_given
+from collector.viewer.serving.startup import Listener, make_viewer, open_path
 from tests.support import (
     Profiled,
     Row,
@@ -117,9 +117,9 @@ def test_the_viewer_brings_a_run_of_an_earlier_version_up_to_date(workspace: Pat
         connection.execute("alter table runs drop column measured_rollout_count")
         connection.execute("alter table rollout_infos drop column is_measured")
     listener = Listener(progress=lambda *_: None, say=lambda _: None)
-    opened = open_given(run.rollouts, run.warehouse, is_named=False, listener=listener)
+    opened = open_path(run.rollouts, run.warehouse, is_named=False, listener=listener)
     viewer = make_viewer(opened.warehouse, say=lambda _: None)
-    with contextlib.closing(viewer.store) as store, store.reading():
+    with contextlib.closing(viewer.store) as store, store.open_reader():
         pass  # it refuses a warehouse that lacks columns
     assert run.query("select measured_rollout_count from runs") == [(7,)]
 

@@ -177,7 +177,7 @@ def test_a_filter_that_cannot_be_read_says_so(visitor: Visitor, world: World) ->
     visitor.open("/tasks", run=world.a)
     page.get_by_label("Filter by Spread").fill("a lot")
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_role("alert")).to_contain_text("cannot read 'a lot'")
+    expect(page.get_by_role("alert")).to_contain_text("'a lot' is not a filter")
 
 
 def test_the_search_looks_into_the_prompts(visitor: Visitor, world: World) -> None:
@@ -352,7 +352,7 @@ def test_every_query_that_is_shown_gives_rows(
     used = {"/": (), "/task": ("run", "task"), "/rollout": ("run", "task", "rollout")}
     names = ("a", "b") if path == "/compare" else used.get(path, ("run",))
     visitor.open(path, {name: values[name] for name in names})
-    links = page.get_by_role("link", name="Open it on the SQL page", include_hidden=True)
+    links = page.get_by_role("link", name="Open on the SQL page", include_hidden=True)
     queries = [link.get_attribute("href") for link in links.all()]
     assert queries
     # those of each run alone are on its page, too
@@ -360,7 +360,7 @@ def test_every_query_that_is_shown_gives_rows(
         assert query
         answer = viewer.get(query)
         assert answer.status_code == 200, query
-        assert "The query has no rows" not in answer.text, query
+        assert "The query returned no rows" not in answer.text, query
     page.get_by_text("Show the query").first.click()
     links.first.click()
     expect(page.get_by_role("heading", name="Result")).to_be_visible()

@@ -13,14 +13,14 @@ from tests.browser import REPEATS, TASKS, Visitor, World, column, is_drawn, rewa
 def test_two_runs_are_selected_and_compared(visitor: Visitor, world: World) -> None:
     page = visitor.page
     visitor.open("/")
-    compare = page.get_by_role("button", name="Compare the two selected")
+    compare = page.get_by_role("button", name="Compare the selected runs")
     expect(compare).to_be_disabled()
     page.get_by_label(f"Select {world.a}").check()
     expect(compare).to_be_disabled()
     page.get_by_label(f"Select {world.b}").check()
     compare.click()
     page.wait_for_url("**/compare?a=**")
-    expect(page.get_by_role("heading", name=f"{TASKS} tasks of both")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"{TASKS} tasks of both runs")).to_be_visible()
     changes = [float(text) for text in column(page, "B minus A")]
     assert len(changes) == 50
     sizes = [abs(change) for change in changes]
@@ -42,7 +42,7 @@ def test_the_agents_of_a_run_are_told_apart(visitor: Visitor, world: World) -> N
     expect(page.get_by_role("status").first).to_contain_text("Incomplete: 3 of 12")
     page.get_by_label("Agent").select_option("second")
     page.wait_for_url("**agent=second**")
-    expect(page.get_by_role("heading", name="How second did")).to_be_visible()
+    expect(page.get_by_role("heading", name="Scores of second")).to_be_visible()
 
 
 def test_two_agents_of_a_run_are_compared(visitor: Visitor, world: World) -> None:
@@ -50,7 +50,7 @@ def test_two_agents_of_a_run_are_compared(visitor: Visitor, world: World) -> Non
     visitor.open("/")
     for box in page.get_by_label(f"Select {world.c}").all():
         box.check()
-    page.get_by_role("button", name="Compare the two selected").click()
+    page.get_by_role("button", name="Compare the selected runs").click()
     page.wait_for_url("**/compare?a=**")
     assert {"first", "second"} == {
         page.locator(f"select[name=agent_{letter}]").input_value() for letter in "ab"

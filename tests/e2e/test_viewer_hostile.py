@@ -256,7 +256,7 @@ def test_the_run_of_an_agent_is_shown_literally_and_does_nothing(
     settle(page)
     body = shown(page)
     wanted = kept(text)[:60]
-    assert f"How {wanted}" in body
+    assert f"Scores of {wanted}" in body
     assert wanted in page.locator("section[aria-labelledby=failures]").inner_text()
     assert page.get_by_role("heading", level=1).inner_text() == literally(RUN)
 

@@ -81,7 +81,7 @@ def test_a_missing_rollouts_file_is_said_and_the_figures_remain(
     sums.rollouts.unlink()
     page = reader.page
     reader.open("/run", run=RUN)
-    expect(page.get_by_role("status").first).to_contain_text("The rollouts file is gone")
+    expect(page.get_by_role("status").first).to_contain_text("The rollouts file no longer exists")
     expect(page.get_by_role("status").first).to_contain_text(str(sums.rollouts))
     reader.open("/tasks", run=RUN)
     expect(page.locator("table.listing tbody tr")).to_have_count(TASKS)
@@ -110,7 +110,9 @@ def test_lines_that_are_added_can_be_read(sums: Profiled, reader: Visitor) -> No
     append(sums.rollouts, sum_rollout(1, 9))
     reader.open("/rollout", run=RUN, task=1, rollout=9)
     expect(page.get_by_text("says attempt 9.")).to_be_visible()
-    expect(page.get_by_role("status").first).to_contain_text("came after the file was profiled")
+    expect(page.get_by_role("status").first).to_contain_text(
+        "was collected after the file was profiled"
+    )
     reader.open("/rollout", run=RUN, task=1, rollout=3)
     expect(page.get_by_text("says attempt 3.")).to_be_visible()
 
@@ -141,7 +143,7 @@ def test_a_nest_that_is_too_deep_is_told(sums: Profiled, sums_viewer: Watched) -
         assert "the end" in answer.text
     else:
         assert answer.status_code == 500
-        assert "The rollout is nested too deeply to be shown." in answer.text
+        assert "The JSON of this rollout is nested too deeply to show." in answer.text
         assert "Open the raw JSON" in answer.text
     assert "the end" in sums_viewer.get(f"/rollout/raw?run={RUN}&task=0&rollout=9").text
 
@@ -307,14 +309,14 @@ def test_a_running_collection_grows_on_its_page_until_it_is_done(
         page = visitor.page
         page.goto(watched.url)
         banner = page.locator(".banner.provisional")
-        expect(banner).to_contain_text("2 of 6 rollouts so far")
+        expect(banner).to_contain_text("2 of 6 rollouts")
         expect(page.get_by_role("heading", level=1)).to_contain_text("provisional")
         # what lies beside the data is not run
         (tmp_path / "orjson.py").write_text("open('hijacked', 'w')")
         append(run.rollouts, rollouts[2])
         with run.rollouts.open("a") as file:  # half a line
             file.write(json.dumps(rollouts[3])[:50])
-        expect(banner).to_contain_text("3 of 6 rollouts so far", timeout=UPDATE_MS)
+        expect(banner).to_contain_text("3 of 6 rollouts", timeout=UPDATE_MS)
         with run.rollouts.open("a") as file:
             file.write(json.dumps(rollouts[3])[50:] + "\n")
         append(run.rollouts, *rollouts[4:])
@@ -343,7 +345,7 @@ def test_a_page_is_not_taken_away_from_somebody_who_reads(
         page.get_by_text("Show the numbers").first.click()
         page.keyboard.press("?")
         append(run.rollouts, rollouts[3])
-        expect(page.locator(".live-status")).to_contain_text("newer figures", timeout=UPDATE_MS)
+        expect(page.locator(".live-status")).to_contain_text("Newer figures", timeout=UPDATE_MS)
         page.keyboard.press("Escape")
         expect(page.locator(".banner.provisional")).to_contain_text("4 of 6", timeout=UPDATE_MS)
         expect(page.locator("details.numbers").first).to_have_attribute("open", "")
@@ -359,6 +361,6 @@ def test_a_rollouts_file_without_its_inputs_is_shown(
         visitor = open_browser(watched.base)
         page = visitor.page
         page.goto(watched.url)
-        expect(page.get_by_role("status").first).to_contain_text("counts as all there is")
+        expect(page.get_by_role("status").first).to_contain_text("are treated as the complete run")
         expect(page.get_by_role("link", name="All 2 rollouts")).to_be_visible()
         visitor.leave()

@@ -66,7 +66,7 @@ def test_the_report_shows_as_many_rollouts_as_were_asked_for(reader: Visitor) ->
     expect(page.get_by_role("heading", name=f"{COUNT + 1} rollouts")).to_be_visible()
     expect(page.locator("section.rollout")).to_have_count(COUNT + 1)
     named = page.locator("#rollout-3-1")
-    named.get_by_text("The conversation").click()
+    named.get_by_text("Conversation,").click()
     expect(named.get_by_text("The sum is 7, says attempt 1.")).to_be_visible()
 
 
@@ -75,7 +75,7 @@ def test_the_rollouts_with_findings_come_first(reader: Visitor) -> None:
     assert titles[0] == "Task 3, rollout 1"
     assert sorted(titles[1:3]) == ["Task 11, rollout 3", "Task 4, rollout 3"]
     findings = reader.page.locator("section.rollout .findings").all_inner_texts()
-    assert findings == ["A rollout truncated"] * 2
+    assert findings == ["The output is truncated."] * 2
     verdicts = reader.page.locator("section.rollout .verdict").all_inner_texts()
     assert verdicts[3:] == ["fail"] * (COUNT - 2), "then failures"
 
@@ -136,7 +136,7 @@ def test_the_theme_of_a_report_can_be_changed(reader: Visitor) -> None:
 def test_the_report_can_be_read_without_scripts(report: Path, open_browser: VisitorFactory) -> None:
     visitor = open_browser(report.as_uri(), java_script_enabled=False)
     visitor.page.goto(report.as_uri())
-    visitor.page.locator("#rollout-3-1").get_by_text("The conversation").click()
+    visitor.page.locator("#rollout-3-1").get_by_text("Conversation,").click()
     expect(visitor.page.get_by_text("The sum is 7, says attempt 1.")).to_be_visible()
 
 

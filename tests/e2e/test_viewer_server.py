@@ -164,7 +164,7 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         assert viewer.get(viewer.url.removeprefix(viewer.base)).status_code == 200
         code, said = viewer.stop()
     assert code == 0
-    assert "what is there counts as all there is" in said
+    assert "the rollouts present are treated as the complete run" in said
     assert [row[1:3] for row in runs_of(workspace / "warehouse.duckdb")] == [(4, 0)]
     (derived,) = (workspace / ".spotter-index").glob("*_materialized_inputs.jsonl")
     first = json.loads(derived.read_text(encoding="utf-8").splitlines()[0])
@@ -185,13 +185,13 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         (("nowhere.duckdb",), 4, "nowhere.duckdb does not exist"),
         (("-w", "nowhere.duckdb"), 4, "nowhere.duckdb"),
         (("empty",), 4, "no rollouts found in empty"),
-        (("nothing.jsonl",), 4, "there is no rollout in"),
+        (("nothing.jsonl",), 4, "it has no rollouts"),
         (("bare.jsonl",), 4, "_ng_task_index"),
         (("text.jsonl",), 4, "not JSON"),
         (("/dev/zero",), 4, "neither a file nor a folder"),
         (("pipe.duckdb",), 4, "neither a file nor a folder"),
-        (("old.duckdb",), 4, "no marts in"),
-        (("bare.jsonl", "--rollouts", "bare.jsonl"), 2, "one file or folder"),
+        (("old.duckdb",), 4, "has no marts yet"),
+        (("bare.jsonl", "--rollouts", "bare.jsonl"), 2, "name one file or folder"),
         (("--host", "0.0.0.0"), 2, "add --remote"),  # noqa: S104
         (("--host", "::"), 2, "add --remote"),
         (("--host", "0"), 2, "add --remote"),
@@ -297,7 +297,7 @@ def test_the_address_is_printed_and_opened(run: Profiled) -> None:
     assert process.stdout
     line = process.stdout.readline()
     url = line.rpartition(" ")[2].strip()
-    assert line == f"Looking at {run.warehouse}: {url}\n"
+    assert line == f"Showing {run.warehouse}: {url}\n"
     opened = folder / "opened"
     for _ in range(100):
         if opened.exists() and opened.read_text(encoding="utf-8"):
@@ -306,7 +306,7 @@ def test_the_address_is_printed_and_opened(run: Profiled) -> None:
     assert opened.read_text(encoding="utf-8").strip() == url
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=10)
-    assert (out, errors) == ("", "Stop it with Ctrl-C.\nthe viewer has stopped\n")
+    assert (out, errors) == ("", "Press Ctrl-C to stop.\nthe viewer has stopped\n")
 
 
 def test_foreign_requests_are_refused(viewer: Watched) -> None:
@@ -385,7 +385,7 @@ def test_the_warehouse_can_be_written_while_nobody_looks(run: Profiled) -> None:
             with ThreadPoolExecutor() as pool:
                 for answer in pool.map(viewer.get, ("/", "/sql?q=select+1")):
                     assert answer.status_code == 503
-                    assert "tries again by itself" in answer.text
+                    assert "reloads by itself" in answer.text
             writer.communicate("go on\n", timeout=10)
         assert viewer.get("/sql?q=select+1").status_code == 200
 

@@ -64,7 +64,7 @@ def test_shows_the_tables_and_examples(viewer: Watched) -> None:
 
 
 def test_every_table_can_be_looked_at(viewer: Watched) -> None:
-    links = re.findall(r'<a href="(/sql[^"]+)">Look at it', viewer.get("/sql").text)
+    links = re.findall(r'<a href="(/sql[^"]+)">Show its rows', viewer.get("/sql").text)
     assert len(links) == len(MARTS)
     assert viewer.get(html.unescape(links[0])).status_code == 200
 

@@ -24,7 +24,7 @@ from tests.viewers import Watched, viewing
 COLUMNS = ", ".join(f"repeat('é', 9999) as c{number}" for number in range(40))
 COPIES = ", ".join(f"t as t{number}" for number in range(75))
 WIDE = f"with t as (select {COLUMNS}) select * from range(9), {COPIES}"
-MEMORY = "the query needs more memory than the 512 MB it may use here"
+MEMORY = "the query needs more than 512 MB of memory, the limit on this page"
 DEPTH = "Max expression depth limit of 1000 exceeded"
 ENDLESS = "with recursive t as (select 1 as a union all select a + 1 from t) select count(*) from t"
 # DuckDB does not notice in the middle of this that it should stop
@@ -98,7 +98,7 @@ def test_a_crowd_waits_and_is_told(run: Profiled) -> None:
     async def come() -> tuple[list[httpx.Response], httpx.Response, httpx.Response]:
         async with client_of(app) as client:
             first = [asyncio.create_task(client.get(held)) for _ in range(2)]
-            while not app.state.sandbox._places.locked():
+            while not app.state.sandbox._slots.locked():
                 await asyncio.sleep(0.01)
             late = await client.get(address("select 1"))
             other = await client.get("/")
@@ -108,7 +108,7 @@ def test_a_crowd_waits_and_is_told(run: Profiled) -> None:
     first, late, other = asyncio.run(come())
     app.state.viewer.store.close()
     assert late.status_code == 503
-    assert "2 queries are running already" in late.text
+    assert "2 queries are already running" in late.text
     assert other.status_code == 200  # other pages do not wait
     assert [answer.status_code for answer in first] == [200, 200]
 
@@ -133,7 +133,7 @@ def test_a_download_has_up_to_a_million_rows(viewer: Watched) -> None:
     assert whole.text.count("\n") == 1_000_001
     answer = viewer.get(address("select * from range(1000001)", "/sql.csv"))
     assert answer.status_code == 400
-    assert "there are more than 1,000,000 rows" in answer.text
+    assert "the result has more than 1,000,000 rows" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_download_has_up_to_a_million_rows(viewer: Watched) -> None:
         ),
         (ENDLESS, "it took longer than 2 seconds"),
         ("selec 1", "LINE 1: selec 1"),
-        ("", "The address holds no query"),
+        ("", "The address does not contain a query"),
     ],
     ids=["large", "late error", "endless", "mistake", "nothing"],
 )

@@ -21,7 +21,7 @@ WRONG = {
     "select 1; drop table runs": "one query at a time",
     "select 1 /* ; */; --\n delete from runs": "one query at a time",
     "select $1": "parameters",
-    "pivot runs on run_id using count(*)": "a pivot needs its values",
+    "pivot runs on run_id using count(*)": "write the values of the pivot",
 }
 ANSWERED = (
     "describe runs",
@@ -39,7 +39,7 @@ ANSWERED = (
 )
 # by why they reach nothing but the marts
 REFUSED = {
-    "queries can read the tables of the warehouse, no files": (
+    "queries can read the tables of the warehouse, not files": (
         "from read_text('{folder}/secret.csv')",
         "from read_blob('{folder}/secret.csv')",
         "from read_csv('{folder}/secret.csv')",

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 
 from collector.viewer.marts import overview
 from collector.viewer.pages import compare, rollout, rollouts, run, task, tasks
-from collector.viewer.report import Wanted, write_report
+from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import completion
 from tests.pages import app_of, get, link
 from tests.responses import response, says
@@ -99,7 +99,7 @@ def test_a_reward_that_is_not_finite_is_the_same_as_none(app: Starlette) -> None
 
 def test_a_task_that_is_there_twice_is_compared_once_with_its_likeness(app: Starlette) -> None:
     html = get(app, "/compare?a=r&b=r&agent_a=agent&agent_b=agent_b").text
-    assert f"{TASKS} tasks of both" in html
+    assert f"{TASKS} tasks of both runs" in html
 
 
 def test_choosing_another_agent_keeps_the_table_as_it_is(app: Starlette) -> None:
@@ -110,7 +110,7 @@ def test_choosing_another_agent_keeps_the_table_as_it_is(app: Starlette) -> None
 
 
 def test_a_report_on_an_agent_is_on_that_agent(made: Profiled, tmp_path: Path) -> None:
-    wanted = Wanted("r", "agent_b", 5)
+    wanted = ReportRequest("r", "agent_b", 5)
     assert write_report(made.warehouse, wanted, tmp_path / "report.html") == ("r", 5)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     rollouts = [int(index) for index in re.findall(r'id="rollout-\d+-(\d+)"', html)]
@@ -141,8 +141,8 @@ def test_the_rollouts_of_a_filtered_table_are_gone_through_one_by_one(app: Starl
     assert len(addresses) == REPEATS
     html = get(app, unescape(addresses[1])).text
     assert f"Rollout 2 of {REPEATS} in the list" in html
-    assert link(html, "Previous of the list") == unescape(addresses[0])
-    assert link(html, "Next of the list") == unescape(addresses[2])
+    assert link(html, "Previous in the list") == unescape(addresses[0])
+    assert link(html, "Next in the list") == unescape(addresses[2])
     above = link(html, "Up to the rollouts")
     assert above
     assert listed(get(app, above).text) == REPEATS
@@ -157,7 +157,7 @@ def test_the_columns_of_a_table_say_what_they_mean(app: Starlette) -> None:
 
 
 def test_an_address_without_a_run_says_so(app: Starlette) -> None:
-    assert "The address names no run" in get(app, "/run").text
+    assert "The address does not name a run" in get(app, "/run").text
 
 
 @pytest.mark.parametrize(

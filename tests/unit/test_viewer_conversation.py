@@ -9,16 +9,22 @@ import pytest
 from collector.jsonl import parse_object
 from collector.viewer.links import address
 from collector.viewer.render import environment
-from collector.viewer.text import plain, seen
+from collector.viewer.text import escape_visible, visible_text
 from collector.viewer.transcripts.conversation import (
     NO_CALL,
     NO_RESULT,
-    Conversation,
+    RolloutConversation,
     read_conversation,
 )
-from collector.viewer.transcripts.items import FIRST_ITEMS, LAST_ITEMS, Entry, last_words
-from collector.viewer.transcripts.rollout_fields import read_particulars
-from collector.viewer.transcripts.text_limits import SHOWN_CHARS, Cutter, Image, Text, pointed_at
+from collector.viewer.transcripts.items import FIRST_ITEMS, LAST_ITEMS, Entry, last_message
+from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.text_limits import (
+    SHOWN_CHARS,
+    Cutter,
+    Image,
+    Text,
+    resolve_pointer,
+)
 from tests.conftest import CORPUS
 from tests.responses import calls, gives, response, says, thinks
 from tests.support import Row
@@ -41,7 +47,7 @@ def entries(row: Row) -> list[Entry]:
     return [entry for _, _, entry in read_conversation(row).entries()]
 
 
-def numbers(conversation: Conversation) -> list[tuple[int, int | None, str]]:
+def numbers(conversation: RolloutConversation) -> list[tuple[int, int | None, str]]:
     return [(turn, step, entry.kind) for turn, step, entry in conversation.entries()]
 
 
@@ -49,12 +55,12 @@ def shown(row: Row) -> str:
     """The conversation and all that stands beside it as HTML."""
     template = environment().from_string(
         '{% import "_conversation.html" as c %}{{ c.conversation(a, more) }}'
-        "{{ c.particulars(b, more) }}"
+        "{{ c.rollout_details(b, more) }}"
     )
     cutter = Cutter()
     return template.render(
         a=read_conversation(row, cutter),
-        b=read_particulars(row, cutter),
+        b=read_details(row, cutter),
         more=lambda part: address("/rollout/text", part=part),
     )
 
@@ -124,7 +130,9 @@ def test_json_is_laid_out_and_texts_in_it_are_shown_as_texts() -> None:
         )
     )
     assert flat.text == '{\n  "a": 1,\n  "b": [\n    2\n  ]\n}'
-    assert [(piece.name, piece.shown) for piece in lines.pieces if isinstance(piece, Text)] == [
+    assert [
+        (piece.name, piece.shown_text) for piece in lines.pieces if isinstance(piece, Text)
+    ] == [
         ("code", "def f():\n    pass"),
         ("n", "1"),
     ]
@@ -148,7 +156,7 @@ def test_reasoning_in_tags_is_taken_apart(text: str, thought: str, said: str) ->
             ("reasoning", thought),
             ("message", said),
         ]
-        assert last_words(row) == said
+        assert last_message(row) == said
     assert [entry.kind for entry in entries(response(says("Use <think>x</think>.")))] == ["message"]
 
 
@@ -163,9 +171,9 @@ def test_instructions_come_first() -> None:
 def test_an_input_that_is_a_text_is_a_message_of_the_user() -> None:
     row = {"responses_create_params": {"input": "hello"}}
     (entry,) = entries(row)
-    assert (entry.role, entry.text, entry.is_given) == ("user", "hello", True)
+    assert (entry.role, entry.text, entry.is_input) == ("user", "hello", True)
     (piece,) = entry.pieces
-    assert pointed_at(row, piece.part) == "hello"
+    assert resolve_pointer(row, piece.part) == "hello"
 
 
 def test_the_chat_form_is_read_too() -> None:
@@ -183,7 +191,7 @@ def test_the_chat_form_is_read_too() -> None:
         ("tool-result", "42"),
         ("message", "it is 42"),
     ]
-    assert last_words(row) == "it is 42"
+    assert last_message(row) == "it is 42"
 
 
 def test_encrypted_reasoning_and_tokens_are_counted_not_shown() -> None:
@@ -194,7 +202,7 @@ def test_encrypted_reasoning_and_tokens_are_counted_not_shown() -> None:
             {"type": "web_search_call", "logprobs": [987_654] * 33},
         )
     )
-    assert "1,234 characters are encrypted" in html
+    assert "1,234 encrypted characters" in html
     assert "generation_token_ids: 812 values" in html
     assert "33 values" in html
     assert "ZZZ" not in html
@@ -283,12 +291,15 @@ def test_nothing_of_a_hostile_text_runs_wherever_it_stands(text: str) -> None:
 
 
 def test_hidden_characters_are_made_visible() -> None:
-    assert 'title="U+202E RIGHT-TO-LEFT OVERRIDE">U+202E</span>' in seen("\u202e")
-    assert "U+0000 ×3" in seen("\0\0\0")
-    assert "half of a surrogate pair" in seen("\udfff")
-    assert seen("a\tb\r\nc\U0001f469\u200d\U0001f4bb") == "a\tb\r\nc\U0001f469\u200d\U0001f4bb"
-    assert plain("a\x1b\u200b<") == "a<U+001B><U+200B><"
-    assert len(seen("\x00\x01" * 10_000)) < 100_000
+    assert 'title="U+202E RIGHT-TO-LEFT OVERRIDE">U+202E</span>' in escape_visible("\u202e")
+    assert "U+0000 ×3" in escape_visible("\0\0\0")
+    assert "half of a surrogate pair" in escape_visible("\udfff")
+    assert (
+        escape_visible("a\tb\r\nc\U0001f469\u200d\U0001f4bb")
+        == "a\tb\r\nc\U0001f469\u200d\U0001f4bb"
+    )
+    assert visible_text("a\x1b\u200b<") == "a<U+001B><U+200B><"
+    assert len(escape_visible("\x00\x01" * 10_000)) < 100_000
 
 
 def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
@@ -296,9 +307,9 @@ def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
     cutter = Cutter()
     text = cutter.text(long, "/x")
     assert text.preview == "".join(f"line {i}\n" for i in range(20))
-    assert (text.shown, text.is_cut) == (long, False)
+    assert (text.shown_text, text.is_cut) == (long, False)
     very = cutter.text("x" * 30_000, "/x")
-    assert (len(very.shown), very.size, very.is_cut) == (SHOWN_CHARS, 30_000, True)
+    assert (len(very.shown_text), very.size, very.is_cut) == (SHOWN_CHARS, 30_000, True)
     assert cutter.text("x" * 2000, "/x").rest == ""
 
 
@@ -321,7 +332,7 @@ def test_fifty_megabytes_make_a_small_page(char: str) -> None:
 def test_an_endless_conversation_keeps_its_beginning_and_end() -> None:
     items = [says(f"message {i} " + "x" * 5000) for i in range(20_000)]
     html = shown(response(*items))
-    assert f"{20_000 - FIRST_ITEMS - LAST_ITEMS:,} items are left out here" in html
+    assert f"{20_000 - FIRST_ITEMS - LAST_ITEMS:,} items are not shown here" in html
     assert "message 0 " in html
     assert "message 19999 " in html
     assert len(html) < 2_000_000
@@ -332,7 +343,7 @@ def test_deeply_nested_data_does_no_harm() -> None:
     for _ in range(900):
         nest = [nest]
     html = shown({**asked(nest, tools=nest), **response(nest), "verdict": nest, "answer": nest})
-    assert "too deeply nested" in html or "[" in html
+    assert "nested too deeply" in html or "[" in html
 
 
 def test_what_stands_beside_the_conversation_is_found() -> None:
@@ -347,12 +358,12 @@ def test_what_stands_beside_the_conversation_is_found() -> None:
         "verifier_metadata": {"ground_truth": [1]},
         "_ng_task_index": 1,
     }
-    found = read_particulars(row)
-    assert [(text.name, text.shown) for text in found.sampling] == [("temperature", "0.7")]
+    found = read_details(row)
+    assert [(text.name, text.shown_text) for text in found.sampling] == [("temperature", "0.7")]
     assert [text.name for text in found.response] == ["status", "incomplete_details"]
     assert [text.name for text in found.verifier] == ["verifier_metadata"]
     assert [text.name for text in found.truths] == ["expected_answer", "ground_truth"]
-    assert [(text.name, text.shown) for text in found.usage] == [("output_tokens", "5")]
+    assert [(text.name, text.shown_text) for text in found.usage] == [("output_tokens", "5")]
     assert [tool.name for tool in found.tools] == ["f"]
 
 
@@ -365,8 +376,8 @@ def test_every_text_can_be_found_again_by_its_part() -> None:
     cutter = Cutter()
     found = [entry for _, _, entry in read_conversation(row, cutter).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
-    texts += read_particulars(row, cutter).verifier
-    assert {text.shown: pointed_at(row, text.part) for text in texts} == {
+    texts += read_details(row, cutter).verifier
+    assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "three", "four", "five", "six", "seven")
     }
 
@@ -380,13 +391,13 @@ def test_texts_that_were_taken_out_of_a_message_are_found_again() -> None:
     row = {"response": {"output": messages}}
     found = [entry for _, _, entry in read_conversation(row, Cutter()).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
-    assert {text.shown: pointed_at(row, text.part) for text in texts} == {
+    assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "four", "five")
     }
     tagged = {"response": {"output": [says("<think>hm</think>so")]}}
     found = [entry for _, _, entry in read_conversation(tagged, Cutter()).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
-    assert {pointed_at(tagged, text.part) for text in texts} == {"<think>hm</think>so"}
+    assert {resolve_pointer(tagged, text.part) for text in texts} == {"<think>hm</think>so"}
 
 
 def test_a_message_that_tells_its_type_keeps_its_calls() -> None:
@@ -441,7 +452,7 @@ def test_wrong_types_anywhere_do_no_harm(seed: int) -> None:
             **(row if isinstance(row, dict) else {}),
         }
         shown(whole)
-        last_words(whole)
+        last_message(whole)
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the corpus of real rollouts is not here")

@@ -10,7 +10,7 @@ from tests.responses import calls, gives, response, says, thinks
 
 
 def marked(first: str, second: str) -> tuple[str, str]:
-    found = Differ().texts(first, second)
+    found = Differ().compare(first, second)
 
     def text(spans: list[Span]) -> str:
         return "".join(one.text if one.edit == "same" else f"[{one.text}]" for one in spans)
@@ -37,7 +37,7 @@ def test_the_marks_keep_both_texts_as_they_are(seed: int) -> None:
     chance = random.Random(seed)
     words = ["a", "b ", "\n", "  ", "longer", "<b>", "\t"]
     first, second = ("".join(chance.choices(words, k=chance.randrange(3000))) for _ in range(2))
-    found = Differ().texts(first, second)
+    found = Differ().compare(first, second)
     assert "".join(span.text for span in found.first) == first
     assert "".join(span.text for span in found.second) == second
 
@@ -45,7 +45,7 @@ def test_the_marks_keep_both_texts_as_they_are(seed: int) -> None:
 def test_a_small_change_in_a_long_text_is_found_word_by_word() -> None:
     words = [f"word{i}" for i in range(50_000)]
     changed = [*words[:30_000], "other", *words[30_001:]]
-    found = Differ().texts(" ".join(words), " ".join(changed))
+    found = Differ().compare(" ".join(words), " ".join(changed))
     assert found.unit == "words"
     assert [span.text for span in found.second if span.edit == "added"] == [" other"]
 
@@ -55,7 +55,7 @@ def test_long_texts_are_compared_by_line_and_then_by_word() -> None:
     changed = [
         line.replace("some", "none") if i % 100 == 50 else line for i, line in enumerate(lines)
     ]
-    found = Differ().texts("".join(lines), "".join(changed))
+    found = Differ().compare("".join(lines), "".join(changed))
     assert found.unit == "lines"
     assert [span.text for span in found.first if span.edit == "removed"] == [" some"] * 10
 
@@ -63,9 +63,9 @@ def test_long_texts_are_compared_by_line_and_then_by_word() -> None:
 def test_texts_that_are_too_long_are_marked_as_a_whole() -> None:
     chance = random.Random(1)
     first, second = (" ".join(str(chance.random()) for _ in range(9000)) for _ in range(2))
-    found = Differ().texts(first, second.replace(" ", "\n"))
+    found = Differ().compare(first, second.replace(" ", "\n"))
     assert found.unit == "whole"
-    assert Differ(seconds=0).texts("a b", "a c").unit == "whole"
+    assert Differ(seconds=0).compare("a b", "a c").unit == "whole"
 
 
 def test_things_that_say_the_same_stand_beside_each_other() -> None:

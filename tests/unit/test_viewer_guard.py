@@ -233,7 +233,7 @@ def test_the_token_in_the_address_logs_in_and_is_taken_away(remote: Client) -> N
 def test_a_wrong_token_does_not(token: str, remote: Client) -> None:
     answer = remote.get("/run", params={"token": token.encode(errors="replace")})
     assert answer.status_code == 401
-    assert "That is not the token" in answer.text
+    assert "This token is wrong" in answer.text
     assert "set-cookie" not in answer.headers
 
 

@@ -7,23 +7,29 @@ from typing import Any
 import duckdb
 import pytest
 
-from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import PAGE_ROWS, START_CHARACTERS, Listing, Source, Texts
-from collector.viewer.marts.lists import TASK_LIST
+from collector.viewer.marts.filters import ListingColumn
+from collector.viewer.marts.listing import (
+    PAGE_ROWS,
+    START_CHARACTERS,
+    Listing,
+    ListingSource,
+    LongTexts,
+)
+from collector.viewer.marts.lists import TASK_LISTING
 from collector.viewer.marts.store import Query, Reader, literal
 
-SOURCE = Source(
+SOURCE = ListingSource(
     columns=(
-        Column("task", "Task"),
-        Column("prompt", "Prompt", "text"),
-        Column("ratio", "Ratio"),
-        Column("band", "Band", "choice", choices=("solved", "unsolved")),
-        Column("is_odd", "Odd", "flag"),
+        ListingColumn("task", "Task"),
+        ListingColumn("prompt", "Prompt", "text"),
+        ListingColumn("ratio", "Ratio"),
+        ListingColumn("band", "Band", "choice", choices=("solved", "unsolved")),
+        ListingColumn("is_odd", "Odd", "flag"),
     ),
     rows="select * exclude (prompt) from tasks where run_id = $run",
     key="task",
     search="prompt",
-    texts=(Texts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),),
+    texts=(LongTexts("select task, prompt from tasks where run_id = $run", "task", ("prompt",)),),
 )
 
 
@@ -42,7 +48,7 @@ def reader() -> Iterator[Reader]:
 
 def listed(reader: Reader, **given: str) -> Listing:
     address = {name.replace("f_", "f."): value for name, value in given.items()}
-    return SOURCE.listing(reader, SOURCE.state(address), {"run": "r"})
+    return SOURCE.read_page(reader, SOURCE.state(address), {"run": "r"})
 
 
 def tasks_of(listing: Listing) -> list[int]:
@@ -155,8 +161,8 @@ def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> Non
     }
     with duckdb.connect(str(path), read_only=True, config=config) as connection:
         for given in ({"page": "200"}, {"sort": "-pass_ratio", "q": "ab"}, {"sort": "prompt"}):
-            state = TASK_LIST.state(given)
-            listing = TASK_LIST.listing(Reader(connection), state, {"run": "r"})
+            state = TASK_LISTING.state(given)
+            listing = TASK_LISTING.read_page(Reader(connection), state, {"run": "r"})
             assert len(listing.rows) == PAGE_ROWS
 
 
@@ -169,7 +175,7 @@ def test_an_address_cannot_name_columns_of_its_own(reader: Reader) -> None:
     state = SOURCE.state({"sort": "run_id; drop table tasks", "f.run_id": "x", "f.nope": "1"})
     assert state.sort == "task"
     assert state.filters == {}
-    assert SOURCE.listing(reader, state, {"run": "r"}).total == 120
+    assert SOURCE.read_page(reader, state, {"run": "r"}).total == 120
 
 
 def test_the_shown_query_gives_the_same_rows(reader: Reader) -> None:
@@ -187,9 +193,9 @@ def test_the_state_of_an_address_survives_a_round_trip() -> None:
 
 def test_sorting_turns_round_at_the_second_click() -> None:
     state = SOURCE.state({"sort": "ratio", "page": "2"})
-    assert state.sorted_by("ratio")["sort"] == "-ratio"
-    assert state.sorted_by("task")["sort"] == "task"
-    assert state.sorted_by("task")["page"] is None
+    assert state.toggle_sort("ratio")["sort"] == "-ratio"
+    assert state.toggle_sort("task")["sort"] == "task"
+    assert state.toggle_sort("task")["page"] is None
 
 
 @pytest.mark.parametrize(

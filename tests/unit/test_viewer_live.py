@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collector.viewer.live import look_at_sources, profile_flags
+from collector.viewer.live_runs import check_sources, profile_flags
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def touch(path: Path, *, seconds_ago: float) -> None:
 
 
 def look(run: dict[str, Any]) -> Any:
-    return look_at_sources(run, now=NOW.timestamp)
+    return check_sources(run, now=NOW.timestamp)
 
 
 def test_a_run_that_lacks_rollouts_and_was_written_to_lately_is_running(
@@ -64,9 +64,9 @@ def test_what_came_while_nobody_asked_is_still_to_be_shown(run: dict[str, Any]) 
     touch(Path(run["inputs_path"]), seconds_ago=120)
     profiled = {**run, "profiled_at": (NOW - timedelta(seconds=200)).replace(tzinfo=None)}
     before, after = NOW.timestamp() - 150, NOW.timestamp() - 100
-    assert look_at_sources(profiled, since=before, now=NOW.timestamp).is_running
-    assert not look_at_sources(profiled, since=after, now=NOW.timestamp).is_running
-    assert not look_at_sources(run, since=before, now=NOW.timestamp).is_running
+    assert check_sources(profiled, since=before, now=NOW.timestamp).is_running
+    assert not check_sources(profiled, since=after, now=NOW.timestamp).is_running
+    assert not check_sources(run, since=before, now=NOW.timestamp).is_running
 
 
 @pytest.mark.parametrize(("status", "is_running"), [("running", True), ("complete", False)])

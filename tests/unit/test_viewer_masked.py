@@ -14,10 +14,10 @@ from markupsafe import escape
 from starlette.applications import Starlette
 
 from collector.errors import FileError
-from collector.viewer.marts.lists import TASK_LIST
+from collector.viewer.marts.lists import TASK_LISTING
 from collector.viewer.marts.store import Store
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, task, tasks
-from collector.viewer.report import Wanted, write_report
+from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import cost, duration
 from tests import masked_runs as made_of
 from tests.pages import app_of, get, link
@@ -61,7 +61,7 @@ def test_a_run_says_how_many_rollouts_are_masked_and_why(app: Starlette) -> None
         f"{made_of.MASKED} of {COMPLETED} rollouts masked : 6 session_lost,"
         f" 2 provider_unavailable, 1 {made_of.HOSTILE_KIND}, 1 (unknown), 1 judge_failed."
     ) in text
-    assert "3 tasks have nothing else" in text
+    assert "3 tasks have only masked rollouts" in text
     address = link(html, f"{made_of.MASKED} of {COMPLETED} rollouts masked")
     assert address
     assert listed(get(app, address).text) == made_of.MASKED
@@ -96,7 +96,7 @@ def test_a_task_has_one_row_for_each_of_its_agents(app: Starlette) -> None:
 def test_pages_of_tasks_neither_repeat_nor_leave_out_any(
     sort: str, app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "TASK_LIST", replace(TASK_LIST, page_rows=4))
+    monkeypatch.setattr(tasks, "TASK_LISTING", replace(TASK_LISTING, page_rows=4))
     found: list[tuple[str, str]] = []
     for page in range(1, 5):
         html = get(app, f"/tasks?run=r&sort={sort}&page={page}&q=what").text
@@ -137,7 +137,7 @@ def test_a_task_marks_masked_attempts_with_kind_reason_and_what_was_written(app:
 
 def test_a_task_of_which_nothing_is_measured_says_so(app: Starlette) -> None:
     html = get(app, "/task?run=r&task=2").text
-    assert "All rollouts of solver are masked: nothing is measured." in words(html)
+    assert "All rollouts of solver are masked, so there are no scores." in words(html)
     assert "All rollouts of writer" not in words(html)
 
 
@@ -161,7 +161,7 @@ def test_going_through_masked_rollouts_one_by_one(app: Starlette) -> None:
     addresses = re.findall(r'<a href="(/rollout\?[^"]*)" aria-label', html)
     html = get(app, unescape(addresses[0])).text
     assert f"Rollout 1 of {made_of.MASKED} in the list" in html
-    assert link(html, "Next of the list") == unescape(addresses[1])
+    assert link(html, "Next in the list") == unescape(addresses[1])
 
 
 def test_a_masked_rollout_says_so_first(app: Starlette) -> None:
@@ -186,20 +186,20 @@ def test_a_run_shows_what_rollouts_took_and_the_verdicts(app: Starlette) -> None
     assert "Per rollout: Turns 2.4 Tool calls 1.6 Latency 1.8 s" in text
     assert "Cost 0.000280 Cost per pass 0.000436 Total cost 0.003927" in text
     assert "NeMo Gym's health check says: 10 healthy , 4 unhealthy ." in text
-    assert "10 rollouts without a reward (3 missing, 7 masked, 0 unscored)" in text
+    assert "10 rollouts have no reward (3 missing, 7 masked, 0 unscored)" in text
 
 
 def test_a_comparison_says_what_is_masked_on_each_side(app: Starlette) -> None:
     html = get(app, f"/compare?a=r&b=r&agent_a=solver&agent_b={WRITER}").text
     text = words(html)
-    assert "6 tasks of both" in text
+    assert "6 tasks of both runs" in text
     assert len(rows(html.partition('id="tasks"')[2])) == 6
     assert "7 masked : 3 session_lost, 2 provider_unavailable, 1 (unknown), 1 judge_failed" in text
     assert f"4 masked : 3 session_lost, 1 {made_of.HOSTILE_KIND}" in text
 
 
 def test_a_report_says_what_is_masked(made: Profiled, tmp_path: Path) -> None:
-    wanted = Wanted("r", None, 2, ["3:4"])
+    wanted = ReportRequest("r", None, 2, ["3:4"])
     write_report(made.warehouse, wanted, tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"{made_of.MASKED} of {COMPLETED} rollouts masked: 6 session_lost" in words(html)
@@ -211,7 +211,9 @@ def test_a_report_has_masked_rollouts_after_all_that_measure(
     made: Profiled, tmp_path: Path
 ) -> None:
     measured = COMPLETED - made_of.MASKED
-    count = write_report(made.warehouse, Wanted("r", None, measured + 2), tmp_path / "report.html")
+    count = write_report(
+        made.warehouse, ReportRequest("r", None, measured + 2), tmp_path / "report.html"
+    )
     assert count == ("r", measured + 2)
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     verdicts = re.findall(r'<span class="verdict">([\w ]+)</span>', html)
@@ -247,8 +249,8 @@ def test_a_warehouse_without_masks_is_refused(made: Profiled, tmp_path: Path) ->
     copy.write_bytes(made.warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:
         connection.execute("alter table rollout_infos drop column is_measured")
-    told = re.escape("older version: it has no rollout_infos.is_measured")
-    with pytest.raises(FileError, match=told), Store(copy).reading():
+    told = re.escape("older version: it lacks rollout_infos.is_measured")
+    with pytest.raises(FileError, match=told), Store(copy).open_reader():
         pass
 
 

@@ -17,7 +17,7 @@ import pytest
 from collector.errors import FileError
 from collector.viewer.transcripts import files as transcripts
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
-from collector.viewer.transcripts.offsets import FOLDER, Offsets
+from collector.viewer.transcripts.offsets import INDEX_FOLDER, Offsets
 from tests.support import key, write_lines
 
 
@@ -26,7 +26,7 @@ def quiet(_done: int, _total: int) -> None:
 
 
 def offsets_of(path: Path) -> Offsets:
-    folder = path.parent / FOLDER
+    folder = path.parent / INDEX_FOLDER
     folder.mkdir(exist_ok=True)
     return Offsets(path, folder)
 
@@ -34,7 +34,7 @@ def offsets_of(path: Path) -> Offsets:
 def updated(path: Path) -> Offsets:
     offsets = offsets_of(path)
     offsets.update(quiet)
-    assert offsets.pending() == 0
+    assert offsets.pending_bytes() == 0
     return offsets
 
 
@@ -66,7 +66,7 @@ def test_every_rollout_is_found(rollouts: Path) -> None:
         assert text_of(offsets, i // 4, i % 4) == f"hello {i}"
     assert offsets.find(10, 0) is None
     assert offsets.find(1 << 70, 0) is None
-    assert offsets.skipped == 0
+    assert offsets.skipped_line_count == 0
 
 
 def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_no_harm(rollouts: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_no_harm(rollouts
     rollouts.write_bytes(b"\xef\xbb\xbf" + first + b"\r\n\r\n" + second)
     offsets = updated(rollouts)
     assert [text_of(offsets, 0, i) for i in (0, 1)] == ["é0", "é1"]
-    assert offsets.skipped == 0
+    assert offsets.skipped_line_count == 0
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_line_that_is_no_rollout_is_skipped_and_counted(rollouts: Path, line: 
     offsets = updated(rollouts)
     assert [text_of(offsets, 0, i) for i in (0, 1)] == ["a", "b"]
     assert offsets.find(1, 0) is None
-    assert offsets.skipped == 1
+    assert offsets.skipped_line_count == 1
 
 
 def test_a_file_that_grew_is_read_from_where_the_index_stopped(rollouts: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_file_that_grew_is_read_from_where_the_index_stopped(rollouts: Path) -
     with rollouts.open("ab") as file:
         file.write(json.dumps(key(9, 0, text="new")).encode() + b"\n")
     offsets = offsets_of(rollouts)
-    assert offsets.pending() == rollouts.stat().st_size - before
+    assert offsets.pending_bytes() == rollouts.stat().st_size - before
     offsets.update(quiet)
     assert text_of(offsets, 9, 0) == "new"
     assert text_of(offsets, 1, 3) == "hello 7"
@@ -120,7 +120,7 @@ def test_an_unfinished_last_line_is_found_once_it_is_whole(rollouts: Path) -> No
     with rollouts.open("ab") as file:
         file.write(line[:20])
     offsets = updated(rollouts)
-    assert (offsets.find(7, 0), offsets.skipped) == (None, 0)
+    assert (offsets.find(7, 0), offsets.skipped_line_count) == (None, 0)
     with rollouts.open("ab") as file:
         file.write(line[20:] + b"\n")
     assert text_of(updated(rollouts), 7, 0) == "torn"
@@ -144,7 +144,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_the_end_of_the_index(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("collector.viewer.transcripts.offsets.STEP_BYTES", 1 << 16)
         offsets.update(finish)
-    assert 0 < offsets.pending() <= len(line) + 1
+    assert 0 < offsets.pending_bytes() <= len(line) + 1
     assert text_of(updated(rollouts), 70_000, 0) == "late"
 
 
@@ -236,7 +236,7 @@ def test_an_index_that_cannot_be_used_is_made_again(rollouts: Path, harm: object
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot read the rollouts file .*gone\.jsonl"):
-        offsets_of(tmp_path / "gone.jsonl").pending()
+        offsets_of(tmp_path / "gone.jsonl").pending_bytes()
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
@@ -244,7 +244,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, make: object) -> Non
     assert callable(make)
     make(tmp_path / "odd.jsonl")
     with pytest.raises(FileError, match="it is not a file"):
-        offsets_of(tmp_path / "odd.jsonl").pending()
+        offsets_of(tmp_path / "odd.jsonl").pending_bytes()
 
 
 def test_indexes_built_at_once_are_all_right(rollouts: Path) -> None:
@@ -252,7 +252,7 @@ def test_indexes_built_at_once_are_all_right(rollouts: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: offsets_of(rollouts).update(quiet), range(8)))
     assert text_of(offsets_of(rollouts), 499, 3) == "hello 1999"
-    assert [path.name for path in (rollouts.parent / FOLDER).iterdir()] == [
+    assert [path.name for path in (rollouts.parent / INDEX_FOLDER).iterdir()] == [
         offsets_of(rollouts).path.name
     ]
 
@@ -271,7 +271,7 @@ def test_a_process_killed_while_it_indexes_leaves_the_old_index(rollouts: Path) 
         "    print('going', flush=True); time.sleep(60)\n"
         "Offsets(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).update(stall)\n"
     )
-    folder = rollouts.parent / FOLDER
+    folder = rollouts.parent / INDEX_FOLDER
     arguments = [sys.executable, "-c", script, str(rollouts), str(folder)]
     with subprocess.Popen(arguments, stdout=subprocess.PIPE) as process:
         assert process.stdout
@@ -288,7 +288,7 @@ def test_a_process_killed_while_it_indexes_leaves_the_old_index(rollouts: Path) 
 
 def test_indexes_are_kept_elsewhere_if_the_folder_cannot_be_written(rollouts: Path) -> None:
     write_texts(rollouts, 4)
-    (rollouts.parent / FOLDER).write_text("in the way")
+    (rollouts.parent / INDEX_FOLDER).write_text("in the way")
     read = Transcripts(rollouts.parent, lambda _: None)
     assert read.read(rollouts, 0, 3).row["text"] == "hello 3"
     temporary = read._folder
@@ -312,7 +312,7 @@ def test_a_file_rewritten_without_a_sign_is_noticed(rollouts: Path) -> None:
 def test_a_rollout_that_is_not_there_is_named(rollouts: Path) -> None:
     write_texts(rollouts, 4)
     read = Transcripts(rollouts.parent, lambda _: None)
-    with pytest.raises(FileError, match="no rollout 9 of task 0 in"):
+    with pytest.raises(FileError, match="has no rollout 9 of task 0"):
         read.read(rollouts, 0, 9)
     assert read.state(rollouts).kind == "ready"
     rollouts.unlink()
@@ -402,7 +402,7 @@ def test_closing_stops_an_index_that_is_being_built(
         time.sleep(0.01)
     go.set()
     closing.join(20)
-    assert list((rollouts.parent / FOLDER).iterdir()) == []
+    assert list((rollouts.parent / INDEX_FOLDER).iterdir()) == []
 
 
 def test_a_rollout_with_numbers_that_json_does_not_have_can_be_read(rollouts: Path) -> None:

@@ -66,7 +66,14 @@ def restored(made_run: Profiled) -> Iterator[None]:
 
 def test_a_rollout_shows_its_conversation_and_what_is_known_of_it(app: Starlette) -> None:
     html = get(app, "/rollout?run=r&task=2&rollout=1").text
-    for text in ("What is 2?", "Be brief.", "Let me see", "It is 3.", "temperature", "Step 2"):
+    for text in (
+        "What is 2?",
+        "Be brief.",
+        "Let me see",
+        "It is 3.",
+        "temperature",
+        "Step 2",
+    ):
         assert text in html
     assert "Show the query" in html
     assert '<span class="verdict">fail</span>' in html
@@ -193,7 +200,7 @@ def test_a_changed_file_is_shown_with_a_warning(app: Starlette, made_run: Profil
     html = get(app, "/rollout?run=r&task=1&rollout=0").text
     assert "The reward in the file" not in html
     html = get(app, "/rollout?run=r&task=9&rollout=9").text
-    assert "This rollout came after the file was profiled" in html
+    assert "This rollout was collected after the file was profiled" in html
     assert "It is 18." in html
     html = get(app, "/task?run=r&task=2&a=0&b=1").text
     assert "The file changed after it was profiled" in html
@@ -206,7 +213,7 @@ def test_a_rollout_that_left_the_file_is_said_to_be_gone(
     write_lines(made_run.rollouts, ROWS[:3])
     answer = get(app, "/rollout?run=r&task=2&rollout=0")
     assert answer.status_code == 200
-    assert "there is no rollout 0 of task 2 in" in answer.text
+    assert "has no rollout 0 of task 2" in answer.text
 
 
 @pytest.mark.usefixtures("restored")
@@ -215,7 +222,7 @@ def test_one_attempt_that_left_the_file_does_not_hide_the_others(
 ) -> None:
     write_lines(made_run.rollouts, [row for row in ROWS if row["_ng_rollout_index"]])
     html = get(app, "/task?run=r&task=2").text
-    assert "there is no rollout 0 of task 2 in" in html
+    assert "has no rollout 0 of task 2" in html
     assert "It is 4." in html
 
 
@@ -227,7 +234,7 @@ def test_a_page_waits_for_the_index(made_run: Profiled, monkeypatch: pytest.Monk
     answer = get(app, "/rollout?run=r&task=2&rollout=0")
     assert answer.status_code == 503
     assert '<meta http-equiv="refresh" content="1">' in answer.text
-    assert "is being indexed" in answer.text
+    assert "Spotter is indexing" in answer.text
     deadline = time.monotonic() + 20
     while answer.status_code == 503 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -39,7 +39,7 @@ def test_pages_wait_together_for_a_warehouse_that_is_written_to(
     shared = Store(tmp_path / "warehouse.duckdb")
 
     def ask() -> None:
-        with shared.reading():
+        with shared.open_reader():
             pass
 
     with ThreadPoolExecutor(PAGES) as pool:

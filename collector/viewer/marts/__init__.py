@@ -1,1 +1,1 @@
-"""Read the marts: queries, tables with filters, the figures and charts of a run."""
+"""Reads the marts: the queries, tables with filters, figures and charts of the pages."""

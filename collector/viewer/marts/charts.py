@@ -1,4 +1,4 @@
-"""What a chart shows, for the script that draws it and for those who read it as a table."""
+"""The data of a chart: JSON for the script that draws it, and rows for a table of its values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from collector.viewer.marts.store import Query
-from collector.viewer.text import plain
+from collector.viewer.text import visible_text
 from collector.warehouse.sql import Row
 
 Kind = Literal["bars", "lines", "points"]
@@ -14,7 +14,7 @@ Kind = Literal["bars", "lines", "points"]
 
 @dataclass(frozen=True)
 class Series:
-    """Values with what they could be: each list has one value for every place on the x axis."""
+    """The values of one line or set of bars, with their intervals; each list has one item per x."""
 
     name: str
     y: list[float | None]
@@ -24,7 +24,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its data is JSON for `app.js`, its rows are the same for reading."""
+    """A chart: `data` is JSON for `charts.js`, `rows` are the same values as a table."""
 
     name: str
     title: str
@@ -37,24 +37,24 @@ class Chart:
     rows: list[Row]
     hrefs: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
-    """What to say of each place, beyond its values."""
+    """What to call each place on the x axis, in addition to its values."""
     note: str = ""
     y_max: float | None = None
 
     @property
     def data(self) -> dict[str, Any]:
-        """Return what the script draws."""
+        """Return the JSON that the script draws."""
         return {
             "kind": self.kind,
             "title": self.title,
             "xLabel": self.x_label,
             "yLabel": self.y_label,
-            "x": [plain(value) if isinstance(value, str) else value for value in self.x],
+            "x": [visible_text(value) if isinstance(value, str) else value for value in self.x],
             "series": [
-                {"name": plain(one.name), "y": one.y, "low": one.low, "high": one.high}
+                {"name": visible_text(one.name), "y": one.y, "low": one.low, "high": one.high}
                 for one in self.series
             ],
             "hrefs": self.hrefs,
-            "labels": [plain(label) for label in self.labels],
+            "labels": [visible_text(label) for label in self.labels],
             "yMax": self.y_max,
         }

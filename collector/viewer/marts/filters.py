@@ -1,4 +1,4 @@
-"""What people write to filter a column, as a condition for SQL."""
+"""Translates what users write into a column's filter into an SQL condition."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from collector.warehouse.sql import Row
 EXAMPLES = "a number, >0.5, <=3, 0.2..0.8 or none"
 RANGE = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
 COMPARISON = re.compile(r"\s*(<=|>=|<|>|=|!=)?\s*(\S+)\s*")
-# in some languages 0,5 is a half, and to take it for 5 would be wrong without a word
+# some languages write one half as 0,5: reading that as 5 would be silently wrong
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table: what it is called, how it is filtered, and where it comes from."""
+class ListingColumn:
+    """A column of a table: its name in SQL, its label, and how users can filter it."""
 
     name: str
     label: str
@@ -27,16 +27,16 @@ class Column:
     choices: tuple[str, ...] = ()
 
 
-def expected(column: Column) -> str:
-    """Say what can be written to filter by a column."""
+def filter_examples(column: ListingColumn) -> str:
+    """Return examples of what users can write to filter by a column."""
     return "yes, no or none" if column.kind == "flag" else EXAMPLES
 
 
-def condition(column: Column, wanted: str) -> tuple[str, Row]:
-    """Return the condition that somebody wrote for a column, and its values."""
+def condition(column: ListingColumn, text: str) -> tuple[str, Row]:
+    """Return the SQL condition for a filter text, and its values; raise ValueError if unclear."""
     name = f"f_{column.name}"
-    # a text may well say so itself
-    if wanted.lower() == "none" and column.kind not in ("text", "choice"):
+    # in a text column, "none" may be part of the text
+    if text.lower() == "none" and column.kind not in ("text", "choice"):
         return f"{column.name} is null", {}
     conditions = {
         "text": f"contains(lower({column.name}), lower(${name}))",
@@ -45,26 +45,26 @@ def condition(column: Column, wanted: str) -> tuple[str, Row]:
         "flag": f"{column.name} = ${name}",
     }
     if column.kind in conditions:
-        return conditions[column.kind], {name: _flag(wanted) if column.kind == "flag" else wanted}
-    return _numeric_condition(column.name, name, wanted)
+        return conditions[column.kind], {name: _flag(text) if column.kind == "flag" else text}
+    return _numeric_condition(column.name, name, text)
 
 
-def _numeric_condition(column: str, name: str, wanted: str) -> tuple[str, Row]:
-    between = RANGE.fullmatch(wanted)
-    if between:
-        bounds = {f"{name}_low": _number(between[1]), f"{name}_high": _number(between[2])}
+def _numeric_condition(column: str, name: str, text: str) -> tuple[str, Row]:
+    limits = RANGE.fullmatch(text)
+    if limits:
+        bounds = {f"{name}_low": _number(limits[1]), f"{name}_high": _number(limits[2])}
         return f"{column} between ${name}_low and ${name}_high", bounds
-    compared = COMPARISON.fullmatch(wanted)
-    if not compared:
-        raise ValueError(wanted)
-    return f"{column} {compared[1] or '='} ${name}", {name: _number(compared[2])}
+    comparison = COMPARISON.fullmatch(text)
+    if not comparison:
+        raise ValueError(text)
+    return f"{column} {comparison[1] or '='} ${name}", {name: _number(comparison[2])}
 
 
 def _number(text: str) -> float:
     value = float(text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
     if not math.isfinite(value):
         raise ValueError(text)
-    # DuckDB has no whole numbers beyond 128 bits
+    # DuckDB has no integers beyond 128 bits
     return int(value) if value.is_integer() and abs(value) < 2**63 else value
 
 

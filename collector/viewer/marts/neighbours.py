@@ -1,17 +1,17 @@
-"""What comes before and after a rollout: other attempts at its task, other tasks of the list."""
+"""The previous and next rollout or task, for the links between pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from collector.viewer.marts.listing import FILTER, Source
-from collector.viewer.marts.lists import ROLLOUT_LIST, TASK_LIST
+from collector.viewer.marts.listing import FILTER, ListingSource
+from collector.viewer.marts.lists import ROLLOUT_LISTING, TASK_LISTING
 from collector.viewer.marts.store import Query, Reader
 from collector.warehouse.sql import Row
 
 LIST = "list"
 ROLLOUTS = "rollouts"
-"""Somebody came from the table of rollouts, not of tasks."""
+"""The value of `list` in the address if the user came from the table of rollouts."""
 
 ATTEMPTS = """
     select
@@ -22,7 +22,7 @@ ATTEMPTS = """
     from rollout_infos
     where run_id = $run and task_index = $task
 """
-# a list may show a task once for each of its agents: the one of the same agent counts
+# a table may show a task once for each of its agents: take the row of the current agent
 TASKS = """
     with tasks as (
         from ({rows})
@@ -83,38 +83,38 @@ LISTED_ROLLOUTS = """
 """
 
 
-def kept_state(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the state of the list of tasks or rollouts that an address carries along."""
+def list_state(parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return those parameters of an address that hold the state of the table the user came from."""
     return {
         name: value
-        for name, value in given.items()
+        for name, value in parameters.items()
         if name in ("q", "sort", "page", LIST) or name.startswith(FILTER)
     }
 
 
 def read_attempts(reader: Reader, values: Row) -> Row:
-    """Return the rollouts of a task that are before and after one."""
-    found = reader.row(Query(ATTEMPTS, values))
-    assert found is not None
-    return found
+    """Return the previous and next rollout of the same task."""
+    row = reader.row(Query(ATTEMPTS, values))
+    assert row is not None
+    return row
 
 
 def read_rollouts(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
-    """Return what is before and after a rollout in the list; nothing if the list is without it."""
-    return _around(reader, LISTED_ROLLOUTS, ROLLOUT_LIST, values, state)
+    """Return the previous and next rollout in the table, or None if it lacks the rollout."""
+    return _read_neighbours(reader, LISTED_ROLLOUTS, ROLLOUT_LISTING, values, state)
 
 
 def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
-    """Return the tasks before and after one in the list; nothing if the list is without it."""
-    return _around(reader, TASKS, TASK_LIST, values, state)
+    """Return the previous and next task in the table, or None if it lacks the task."""
+    return _read_neighbours(reader, TASKS, TASK_LISTING, values, state)
 
 
-def _around(
-    reader: Reader, sql: str, source: Source, values: Row, state: Mapping[str, str]
+def _read_neighbours(
+    reader: Reader, sql: str, source: ListingSource, values: Row, state: Mapping[str, str]
 ) -> Row | None:
-    listed = source.state(state)
-    where, found, problems = source.where(listed)
+    table = source.state(state)
+    where, filter_values, problems = source.where(table)
     query = sql.format(
-        rows=source.listed(listed), where="true" if problems else where, order=source.order(listed)
+        rows=source.all_rows(table), where="true" if problems else where, order=source.order(table)
     )
-    return reader.row(Query(query, {**values, **({} if problems else found)}))
+    return reader.row(Query(query, {**values, **({} if problems else filter_values)}))

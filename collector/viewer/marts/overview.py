@@ -1,4 +1,4 @@
-"""What the marts say of one run and one of its agents: the figures and charts of its page."""
+"""The figures and charts of a run's page, for one of its agents."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from collector.profiling.headlines import FINDINGS, LABELS, ORDER
+from collector.profiling.headlines import LABELS, ORDER
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
-from collector.viewer.marts.listing import FILTER, Source
+from collector.viewer.marts.findings import FINDINGS
+from collector.viewer.marts.listing import FILTER, ListingSource
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.text import number
 from collector.warehouse.sql import Row
 
 POINTS = 2000
 RANKS = 400
-RATES_NOTE = "The whiskers, or the shade over many tasks, are 95 % intervals."
+RATES_NOTE = "The whiskers (or the shaded band, if there are many tasks) are 95 % intervals."
 
 
 @dataclass(frozen=True)
-class Block:
-    """Rows with the query they come from."""
+class QueryRows:
+    """The rows of a query, with the query."""
 
     rows: list[Row]
     query: Query
@@ -30,46 +31,51 @@ class Block:
 
 @dataclass(frozen=True)
 class Overview:
-    """A run as its page shows it."""
+    """The figures and charts of a run and one of its agents."""
 
     run: Row
     agents: list[str]
     agent: str
-    scores: Block
-    reliability: Block
-    bands: Block
-    failures: Block
-    health: Block
-    gym_verdicts: Block
-    masks: Block
-    run_masks: Block
-    efforts: Block
-    length: Block
+    scores: QueryRows
+    reliability: QueryRows
+    bands: QueryRows
+    failures: QueryRows
+    health: QueryRows
+    gym_verdicts: QueryRows
+    masks: QueryRows
+    run_masks: QueryRows
+    efforts: QueryRows
+    length: QueryRows
     charts: list[Chart]
     slices: list[Chart]
 
     @property
     def task_count(self) -> int:
-        """Return how many tasks of the agent have a reward."""
+        """Return the number of the agent's tasks that have a reward."""
         return max((row["task_count"] for row in self.scores.rows), default=0)
 
 
 def read_run(reader: Reader, run_id: str) -> Row | None:
-    """Return the row of a run."""
+    """Return the row of a run, or None if there is no such run."""
     return reader.row(Query(queries.RUN, {"run": run_id}))
 
 
 def read_agents(reader: Reader, run_id: str) -> list[str]:
-    """Return the agents of a run in order."""
+    """Return the names of a run's agents in alphabetical order."""
     query = "select agent_name from agent_reliability where run_id = $run order by agent_name"
     return [row["agent_name"] for row in reader.rows(Query(query, {"run": run_id}))]
 
 
-def agents_apart(reader: Reader, run: Row, source: Source, given: Mapping[str, str]) -> Source:
-    """Let the agents be chosen; leave them out if there is one, unless it is filtered by."""
-    asked = given.get(f"{FILTER}agent_name")
-    agents = dict.fromkeys([*read_agents(reader, run["run_id"]), *([asked] if asked else [])])
-    is_needed = len(agents) > 1 or asked
+def add_agent_choices(
+    reader: Reader, run: Row, source: ListingSource, parameters: Mapping[str, str]
+) -> ListingSource:
+    """Return the table with the agents as choices of their filter.
+
+    The column is left out if the run has one agent, unless the address filters by agent.
+    """
+    filtered = parameters.get(f"{FILTER}agent_name")
+    agents = dict.fromkeys([*read_agents(reader, run["run_id"]), *([filtered] if filtered else [])])
+    is_needed = len(agents) > 1 or filtered
     columns = [
         replace(column, choices=tuple(agents)) if column.name == "agent_name" else column
         for column in source.columns
@@ -79,22 +85,22 @@ def agents_apart(reader: Reader, run: Row, source: Source, given: Mapping[str, s
 
 
 def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> Overview:
-    """Read everything the page of a run shows of one of its agents."""
+    """Read the overview of a run and one of its agents; the first agent if it has no such agent."""
     agents = read_agents(reader, run["run_id"])
     chosen = agent if agent in agents else next(iter(agents), "")
     values = {"run": run["run_id"], "agent": chosen}
     own = chosen if len(agents) > 1 else None
 
-    def block(sql: str) -> Block:
+    def read(sql: str) -> QueryRows:
         query = Query(sql, values)
-        return Block(reader.rows(query), query)
+        return QueryRows(reader.rows(query), query)
 
-    length = block(queries.LENGTH)
+    length = read(queries.LENGTH)
     charts = [
-        _histogram(reader, values),
-        _pass_rates(reader, values, links, agent=own),
-        _attempts(reader, values),
-        _lengths(
+        _reward_chart(reader, values),
+        _pass_rate_chart(reader, values, links, agent=own),
+        _pass_at_k_chart(reader, values),
+        _length_chart(
             reader, values, links, total=length.rows[0]["rollout_count"] if length.rows else 0
         ),
     ]
@@ -102,42 +108,42 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
         run=run,
         agents=agents,
         agent=chosen,
-        scores=block(queries.SCORES.format(order=ORDER)),
-        reliability=block(queries.RELIABILITY),
-        bands=block(queries.BANDS),
-        failures=block(queries.FAILURES),
-        health=Block(_findings(block(queries.HEALTH).rows), Query(queries.HEALTH, values)),
-        gym_verdicts=block(queries.GYM_VERDICTS),
-        masks=block(queries.MASK_KINDS),
-        run_masks=block(queries.RUN_MASKS),
-        efforts=block(queries.EFFORTS),
+        scores=read(queries.SCORES.format(order=ORDER)),
+        reliability=read(queries.RELIABILITY),
+        bands=read(queries.BANDS),
+        failures=read(queries.FAILURES),
+        health=QueryRows(_findings(read(queries.HEALTH).rows), Query(queries.HEALTH, values)),
+        gym_verdicts=read(queries.GYM_VERDICTS),
+        masks=read(queries.MASK_KINDS),
+        run_masks=read(queries.RUN_MASKS),
+        efforts=read(queries.EFFORTS),
         length=length,
-        # a curve of one attempt says no more than the scores
+        # with one attempt per task, pass@k adds nothing to the scores
         charts=[chart for chart in charts if chart.x and (chart.name != "attempts" or chart.x[1:])],
-        slices=_slices(reader, values),
+        slices=_slice_charts(reader, values),
     )
 
 
 def score_label(row: Row) -> str:
-    """Name a score as people do."""
+    """Return the usual name of a score, such as pass@4."""
     return str(LABELS.get(row["score"]) or row["score"]).format(k=row["k"])
 
 
 def _findings(rows: list[Row]) -> list[Row]:
     counts = rows[0] if rows else {}
     return [
-        {"finding": flag, "text": text, "rollout_count": counts[flag]}
-        for flag, text in FINDINGS.items()
+        {"finding": flag, "label": finding.label, "rollout_count": counts[flag]}
+        for flag, finding in FINDINGS.items()
         if counts.get(flag)
     ]
 
 
-def _histogram(reader: Reader, values: Row) -> Chart:
+def _reward_chart(reader: Reader, values: Row) -> Chart:
     query = Query(queries.HISTOGRAM, values)
     rows = reader.rows(query)
     bins = {row["bin_index"]: row for row in rows}
     places = sorted(bins)
-    if rows and not rows[0]["is_single_value"]:  # the table leaves empty bins out
+    if rows and not rows[0]["is_single_value"]:  # the mart has no rows for empty bins
         places = list(range(max(bins) + 1))
     return Chart(
         name="rewards",
@@ -161,16 +167,17 @@ def _bin_label(known: Row, place: int, row: Row | None) -> str:
         return f"{row['bin_low']:g}"
     width = known["bin_high"] - known["bin_low"]
     low = row["bin_low"] if row else known["bin_low"] + (place - known["bin_index"]) * width
-    # as many digits as tell one bound from the next
+    # use enough digits to tell one bound from the next
     size = max(abs(low), abs(low + width))
     digits = 3 if not width else 2 + max(1, math.ceil(math.log10(max(1.0, size / width))))
     return f"{low:.{digits}g} to {low + width:.{digits}g}"
 
 
-def _pass_rates(reader: Reader, values: Row, links: Links, *, agent: str | None) -> Chart:
+def _pass_rate_chart(reader: Reader, values: Row, links: Links, *, agent: str | None) -> Chart:
     query = Query(queries.TASK_RATES, {**values, "ranks": RANKS})
     rows = reader.rows(query)
     total = rows[0]["task_count"] if rows else 0
+    sample_note = _sample_note(len(rows), total, "tasks, evenly spaced by rank")
     return Chart(
         name="pass-rates",
         title="Pass rate per task",
@@ -178,40 +185,28 @@ def _pass_rates(reader: Reader, values: Row, links: Links, *, agent: str | None)
         x_label="tasks, best first",
         y_label="pass rate",
         x=[row["rank"] for row in rows],
-        series=[
-            Series(
-                "pass rate",
-                [row["pass_ratio"] for row in rows],
-                [row["pass_low"] for row in rows],
-                [row["pass_high"] for row in rows],
-            )
-        ],
+        series=[_bounded_series("pass rate", rows, "pass_ratio", "pass_low", "pass_high")],
         query=query,
         rows=rows,
         hrefs=[links.task(values["run"], row["task_index"], agent=agent) for row in rows],
         labels=[f"task {row['task_index']}" for row in rows],
-        note=f"{_sampled(len(rows), total, 'tasks, evenly spaced by rank')} {RATES_NOTE}".strip(),
+        note=f"{sample_note} {RATES_NOTE}".strip(),
         y_max=1,
     )
 
 
-def _attempts(reader: Reader, values: Row) -> Chart:
+def _pass_at_k_chart(reader: Reader, values: Row) -> Chart:
     query = Query(queries.ATTEMPTS, values)
     rows = reader.rows(query)
 
     def series(name: str, column: str) -> Series:
-        return Series(
-            name,
-            [row[column] for row in rows],
-            [row[f"{column}_low"] for row in rows],
-            [row[f"{column}_high"] for row in rows],
-        )
+        return _bounded_series(name, rows, column, f"{column}_low", f"{column}_high")
 
     return Chart(
         name="attempts",
         title="Pass@k",
         kind="lines",
-        x_label="k, the attempts at a task",
+        x_label="k, attempts per task",
         y_label="share of tasks",
         x=[row["k"] for row in rows],
         series=[
@@ -225,7 +220,7 @@ def _attempts(reader: Reader, values: Row) -> Chart:
     )
 
 
-def _lengths(reader: Reader, values: Row, links: Links, *, total: int) -> Chart:
+def _length_chart(reader: Reader, values: Row, links: Links, *, total: int) -> Chart:
     query = Query(queries.POINTS, {**values, "points": POINTS})
     rows = reader.rows(query)
     run = values["run"]
@@ -241,11 +236,11 @@ def _lengths(reader: Reader, values: Row, links: Links, *, total: int) -> Chart:
         rows=rows,
         hrefs=[links.rollout(run, row["task_index"], row["rollout_index"]) for row in rows],
         labels=[f"rollout {row['task_index']}:{row['rollout_index']}" for row in rows],
-        note=_sampled(len(rows), total, "rollouts, chosen by a hash of their keys"),
+        note=_sample_note(len(rows), total, "rollouts, chosen by a hash of their keys"),
     )
 
 
-def _slices(reader: Reader, values: Row) -> list[Chart]:
+def _slice_charts(reader: Reader, values: Row) -> list[Chart]:
     query = Query(queries.SLICES, values)
     rows = reader.rows(query)
     return [
@@ -262,14 +257,7 @@ def _slice_chart(rows: list[Row], name: str, query: Query) -> Chart:
         x_label=name,
         y_label="mean reward",
         x=[row["slice_value"] for row in rows],
-        series=[
-            Series(
-                "mean reward",
-                [row["value"] for row in rows],
-                [row["low"] for row in rows],
-                [row["high"] for row in rows],
-            )
-        ],
+        series=[_bounded_series("mean reward", rows, "value", "low", "high")],
         query=query,
         rows=rows,
         labels=[f"{number(row['task_count'])} tasks" for row in rows],
@@ -277,5 +265,15 @@ def _slice_chart(rows: list[Row], name: str, query: Query) -> Chart:
     )
 
 
-def _sampled(shown: int, total: int, how: str) -> str:
+def _bounded_series(name: str, rows: list[Row], value: str, low: str, high: str) -> Series:
+    """Return the values of three columns as a series with its intervals."""
+    return Series(
+        name,
+        [row[value] for row in rows],
+        [row[low] for row in rows],
+        [row[high] for row in rows],
+    )
+
+
+def _sample_note(shown: int, total: int, how: str) -> str:
     return f"{shown:,} of {total:,} {how}." if shown < total else ""

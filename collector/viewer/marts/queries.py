@@ -1,4 +1,4 @@
-"""The queries behind the pages: they select from marts, and compute no statistic of their own."""
+"""The queries of the pages: they select from marts, and compute no statistics themselves."""
 
 RUNS = """
     select
@@ -7,7 +7,7 @@ RUNS = """
         runs.inputs_path,
         runs.profiled_at,
         agents.agent_name,
-        -- of the agent, where a run has several
+        -- these counts are those of the agent, since a run may have several
         coalesce(agents.completed_rollout_count, 0) as completed_rollout_count,
         coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(agents.missing_rollout_count, 0) as missing_rollout_count,
@@ -48,7 +48,7 @@ RUNS = """
         group by run_id, agent_name
     ) as masks
         on agents.run_id = masks.run_id and agents.agent_name = masks.agent_name
-    -- an agent without any reward has tasks all the same
+    -- an agent without any reward still has tasks
     left join (
         select run_id, agent_name, count(*) as task_count
         from task_profiles
@@ -56,7 +56,7 @@ RUNS = """
     ) as profiles
         on agents.run_id = profiles.run_id and agents.agent_name = profiles.agent_name
 """
-# a run that was profiled before there was a threshold passes with 1
+# a run that was profiled before the threshold existed uses 1
 RUN = """
     select * replace (coalesce(pass_threshold, 1) as pass_threshold)
     from runs where run_id = $run
@@ -186,7 +186,7 @@ STRIPS = """
     where run_id = $run and list_contains($tasks, task_index)
     group by task_index, agent_name
 """
-# the health of a rollout is only known if it measures something
+# rollout_health has no rows for masked rollouts
 ROLLOUT_SOURCE = """
     from rollout_infos as infos
     left join rollout_health as health
@@ -216,21 +216,21 @@ FAILURE_TEXTS = f"""
         infos.task_index, infos.rollout_index, infos.failure_reason,{FAILURE_KIND}
     from rollout_infos as infos where infos.run_id = $run
 """
-# the reward of a masked rollout does not count, but its record has it as written
+# the reward of a masked rollout does not count, but its `info` keeps it as written
 ROLLOUTS = f"""
     select{ROLLOUT_COLUMNS},{FAILURE_KIND},
         infos.failure_reason, health.answer, health.gym_findings,
         infos.model_name, infos.turn_count, infos.tool_call_count,
         infos.latency_ms, infos.cost, infos.cached_tokens, infos.reasoning_tokens,
         left(infos.info ->> '$.reward', 100) as written_reward{ROLLOUT_SOURCE}"""
-# a task that a run has twice meets its first likeness once, its second once
+# if a run has the same task several times, the first one pairs with the first one, and so on
 SHARED_TASKS = """
     with numbered as (
         select
             *,
             row_number() over (
                 partition by run_id, agent_name, task_id order by task_index
-            ) as likeness
+            ) as copy_number
         from task_bands
     )
     select
@@ -241,7 +241,7 @@ SHARED_TASKS = """
         abs(second.reward_mean - first.reward_mean) as change_size
     from numbered as first
     inner join numbered as second
-        on first.task_id = second.task_id and first.likeness = second.likeness
+        on first.task_id = second.task_id and first.copy_number = second.copy_number
     where first.run_id = $first and first.agent_name = $first_agent
         and second.run_id = $second and second.agent_name = $second_agent
 """
@@ -252,8 +252,8 @@ FIRST_PROMPTS = """
 ROLLOUT = f"""{ROLLOUTS.rstrip()}
         and infos.task_index = $task and infos.rollout_index = $rollout
 """
-# one rollout a task first: what is broken, then failures of tasks that can be learnt; that a
-# response is repeated is no reason to read it; what measures nothing comes last
+# first one rollout per task: broken rollouts, then failures of learnable tasks; a repeated response
+# is not a reason to read a rollout; masked rollouts come last
 WORTH_READING = """
     with judged as (
         select

@@ -1,4 +1,4 @@
-"""Read the marts for a page: open the warehouse while a page is made, and let go of it after."""
+"""Opens the warehouse while pages read it, and closes it soon after, so that others can write."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ LINGER_SECONDS = 1.0
 PAUSE_SECONDS = 2 * RETRY_S
 MEMORY_LIMIT = "256MB"
 READERS = 2
-"""So many pages read at once: DuckDB uses all processors for one, and all share its memory."""
+"""How many pages read at once: DuckDB uses all processors for one, and they share its memory."""
 NAMED = re.compile(r"\$(\w+)")
-# what the pages read beyond the first columns there ever were
-NEEDED = {
+# columns that the pages read and that warehouses of earlier versions lack
+REQUIRED_COLUMNS = {
     "task_profiles": "masked_num_rollouts",
     "runs": "masked_rollout_count",
     "rollout_infos": "is_measured",
@@ -48,78 +48,77 @@ class Query:
 
     @property
     def text(self) -> str:
-        """Return the query as a person would write it, to be shown and run elsewhere."""
+        """Return the query with its values inserted, so that users can run it themselves."""
         lines = self.sql.strip("\n").rstrip().splitlines()
         indents = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
-        cut = min(indents, default=0)
-        text = "\n".join(line[cut:] for line in lines)
+        indent = min(indents, default=0)
+        text = "\n".join(line[indent:] for line in lines)
         return NAMED.sub(lambda match: literal(self.values[match[1]]), text)
 
 
 class Reader:
-    """A connection to the warehouse for as long as one page is made."""
+    """A connection to the warehouse for the time that one page needs it."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Keep the connection."""
+        """Create a reader that uses a connection; the caller closes the connection."""
         self._connection = connection
 
     def rows(self, query: Query) -> list[Row]:
-        """Return the rows of a query by column."""
-        # DuckDB refuses values that a query does not use
+        """Return the rows of a query as dicts by column name."""
+        # DuckDB raises an error for values that the query does not use
         values = {name: query.values[name] for name in set(NAMED.findall(query.sql))}
         result = self._connection.execute(query.sql, values)
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
     def row(self, query: Query) -> Row | None:
-        """Return the first row, if there is one."""
+        """Return the first row of a query, or None."""
         return next(iter(self.rows(query)), None)
 
 
 class Store:
     """The warehouse behind the pages.
 
-    A process that reads a DuckDB file keeps others from writing to it. So the file is only open
-    while pages are being made, and for a moment after: opening it takes longer than most queries.
-    However many pages are asked for, somebody who waits to write gets a turn: it is let go of for
-    long enough.
+    While a process reads a DuckDB file, no other process can write to it. So the file is open only
+    while pages read it, and for a moment after, since opening takes longer than most queries. If
+    another process waits to write, the file is closed for long enough, however many pages wait.
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the place of the warehouse; it is opened when a page needs it."""
+        """Create a store of the warehouse at a path, without opening it yet."""
         self.path = path
-        self._turn = threading.Condition()
+        self._condition = threading.Condition()
         self._users = 0
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._closing: threading.Timer | None = None
         self._opens_at = 0.0
         self._opening: Future[None] | None = None
-        self._places = threading.BoundedSemaphore(READERS)
+        self._slots = threading.BoundedSemaphore(READERS)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Reader]:
-        """Give a reader; what it reads does not change until it is given back."""
+    def open_reader(self) -> Iterator[Reader]:
+        """Give a reader; nobody writes to the warehouse while the context is open."""
         cursor = self._enter()
         try:
-            with self._places:
+            with self._slots:
                 yield Reader(cursor)
         finally:
             cursor.close()
             self._leave()
 
     def close(self) -> None:
-        """Let go of the warehouse, unless a page is being made."""
-        with self._turn:
+        """Close the warehouse, unless a page is reading it."""
+        with self._condition:
             if not self._users:
                 self._close()
 
     def _enter(self) -> duckdb.DuckDBPyConnection:
         while True:
-            with self._turn:
+            with self._condition:
                 self._stop_closing()
-                # those who are inside may finish; who comes later waits until it is open again
+                # current readers may finish; new ones wait until the warehouse is open again
                 while (seconds := self._seconds_to_wait()) > 0:
-                    self._turn.wait(seconds)
+                    self._condition.wait(seconds)
                 if self._connection is not None:
                     cursor = self._connection.cursor()
                     self._users += 1
@@ -128,28 +127,28 @@ class Store:
                 opening = self._opening = self._opening or Future()
             if is_mine:
                 self._open(opening)
-            opening.result()  # or what kept one of us from opening it, for all
+            opening.result()  # raises for every waiting page if opening failed
 
     def _open(self, opening: Future[None]) -> None:
-        """Open the warehouse, which may take its time, while nobody is kept from leaving."""
+        """Open the warehouse without holding the lock, since opening may take long."""
         try:
             connection = _open(self.path)
         except BaseException as error:
-            with self._turn:
+            with self._condition:
                 self._opening = None
             opening.set_exception(error)
             raise
         else:
-            with self._turn:
+            with self._condition:
                 self._opening, self._connection = None, connection
             opening.set_result(None)
 
     def _leave(self) -> None:
-        with self._turn:
+        with self._condition:
             self._users -= 1
             if self._users:
                 return
-            if self._is_due():
+            if self._has_waiting_writer():
                 self._pause()
             else:
                 self._closing = threading.Timer(LINGER_SECONDS, self.close)
@@ -157,20 +156,20 @@ class Store:
                 self._closing.start()
 
     def _seconds_to_wait(self) -> float:
-        """Return how long a page has to wait; others may be done earlier."""
-        if self._is_due():
+        """Return how long a page has to wait at most before it checks again."""
+        if self._has_waiting_writer():
             if self._users:
                 return PAUSE_SECONDS
             self._pause()
         return 0.0 if self._connection else self._opens_at - time.monotonic()
 
-    def _is_due(self) -> bool:
+    def _has_waiting_writer(self) -> bool:
         return self._connection is not None and has_waiting_writer(self.path)
 
     def _pause(self) -> None:
         self._close()
         self._opens_at = time.monotonic() + PAUSE_SECONDS
-        self._turn.notify_all()
+        self._condition.notify_all()
 
     def _stop_closing(self) -> None:
         if self._closing:
@@ -197,28 +196,30 @@ def _open(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _check_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Refuse a warehouse without marts, and one from before the pages' columns."""
-    found = {
+    """Raise FileError if the marts, or columns that the pages need, are missing."""
+    columns = {
         (table, column)
         for table, column in connection.execute(
             "select table_name, column_name from duckdb_columns()"
             " where schema_name = 'main' and not internal"
         ).fetchall()
     }
-    if not found:
-        raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
+    if not columns:
+        raise FileError(f"{path} has no marts yet\n  what to do: fill it with `spotter profile`")
     missing = [
-        f"{table}.{column}" for table, column in NEEDED.items() if (table, column) not in found
+        f"{table}.{column}"
+        for table, column in REQUIRED_COLUMNS.items()
+        if (table, column) not in columns
     ]
     if missing:
         raise FileError(
-            f"{path} was filled by an older version: it has no {', '.join(missing)}\n"
+            f"{path} was filled by an older version: it lacks {', '.join(missing)}\n"
             "  what to do: profile its runs again with `spotter profile`"
         )
 
 
 def literal(value: Any) -> str:
-    """Write a value as SQL."""
+    """Return a value as an SQL literal."""
     if value is None:
         return "null"
     if isinstance(value, (bool, int, float)):

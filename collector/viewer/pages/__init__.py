@@ -1,1 +1,1 @@
-"""One module a page: read the marts, and render a template."""
+"""One module per page: it reads the marts and renders a template."""

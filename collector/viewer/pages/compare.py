@@ -1,4 +1,4 @@
-"""Two runs side by side."""
+"""The comparison of two runs."""
 
 from __future__ import annotations
 
@@ -11,49 +11,49 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
-from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import Source, Texts
+from collector.viewer.marts.filters import ListingColumn
+from collector.viewer.marts.listing import ListingSource, LongTexts
 from collector.viewer.marts.overview import Overview, read_overview, score_label
 from collector.viewer.render import page
 from collector.warehouse.sql import Row
 
-SOURCE = Source(
+SOURCE = ListingSource(
     columns=(
-        Column("first_task", "Task in A", hint="12"),
-        Column("second_task", "Task in B", hint="12"),
-        Column("prompt", "Prompt", "text"),
-        Column("first_pass", "Pass rate in A", hint="<0.5"),
-        Column("second_pass", "Pass rate in B", hint=">0.5"),
-        Column("first_reward", "Mean reward in A"),
-        Column("second_reward", "Mean reward in B"),
-        Column("change", "B minus A", hint="<0"),
-        Column("change_size", "Change", hint=">0.2"),
+        ListingColumn("first_task", "Task in A", hint="12"),
+        ListingColumn("second_task", "Task in B", hint="12"),
+        ListingColumn("prompt", "Prompt", "text"),
+        ListingColumn("first_pass", "Pass rate in A", hint="<0.5"),
+        ListingColumn("second_pass", "Pass rate in B", hint=">0.5"),
+        ListingColumn("first_reward", "Mean reward in A"),
+        ListingColumn("second_reward", "Mean reward in B"),
+        ListingColumn("change", "B minus A", hint="<0"),
+        ListingColumn("change_size", "Change", hint=">0.2"),
     ),
     rows=queries.SHARED_TASKS,
     key="first_task, second_task",
     search="prompt",
-    texts=(Texts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),),
+    texts=(LongTexts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),),
     default_sort="-change_size",
 )
 
 
 def compare(request: Request) -> Response:
-    """Show what two runs reached, score by score and task by task."""
+    """Show the scores, charts and tasks of two runs side by side."""
     selected = request.query_params.getlist("side")
-    if selected:  # the check boxes of the runs
-        return RedirectResponse(_selected(selected), status_code=303)
+    if selected:  # the form of the page of runs
+        return RedirectResponse(_comparison_address(selected), status_code=303)
     viewer = viewer_of(request)
     links = Links()
-    with viewer.store.reading() as reader:
-        first, second = asked_run(request, reader, "a"), asked_run(request, reader, "b")
-        asked = request.query_params
+    with viewer.store.open_reader() as reader:
+        first, second = find_run(request, reader, "a"), find_run(request, reader, "b")
+        parameters = request.query_params
         sides = [
-            read_overview(reader, first, asked.get("agent_a"), links),
-            read_overview(reader, second, asked.get("agent_b"), links),
+            read_overview(reader, first, parameters.get("agent_a"), links),
+            read_overview(reader, second, parameters.get("agent_b"), links),
         ]
         values = {
             "first": first["run_id"],
@@ -61,16 +61,16 @@ def compare(request: Request) -> Response:
             "second": second["run_id"],
             "second_agent": sides[1].agent,
         }
-        listing = SOURCE.listing(reader, SOURCE.state(asked), values)
+        listing = SOURCE.read_page(reader, SOURCE.state(parameters), values)
     keep = {"a": values["first"], "b": values["second"]}
-    keep |= {name: asked[name] for name in ("agent_a", "agent_b") if asked.get(name)}
+    keep |= {name: parameters[name] for name in ("agent_a", "agent_b") if parameters.get(name)}
     return page(
         "compare.html",
-        title="Two runs",
+        title="Compare runs",
         crumbs=[("Compare", None)],
         sides=sides,
-        scores=_paired_scores(*sides),
-        charts=_paired_charts(*sides),
+        scores=_pair_scores(*sides),
+        charts=_pair_charts(*sides),
         listing=listing,
         keep=keep,
         path=functools.partial(links.to, "/compare", **keep),
@@ -78,53 +78,55 @@ def compare(request: Request) -> Response:
     )
 
 
-def _selected(sides: list[str]) -> str:
-    """Return the address of two sides, each a run and an agent."""
+def _comparison_address(sides: list[str]) -> str:
+    """Return the address that compares two sides, each a run and an agent, or raise a 400."""
     if len(sides) != 2:
-        raise HTTPException(400, f"Select two runs to compare, not {len(sides)}.")
+        raise HTTPException(400, f"Select two runs to compare. You selected {len(sides)}.")
     (first, _, agent_a), (second, _, agent_b) = (side.partition("&") for side in sides)
     agents = {"agent_a": unquote(agent_a), "agent_b": unquote(agent_b)}
     return Links().compare(unquote(first), unquote(second), **agents)
 
 
-def _paired_scores(first: Overview, second: Overview) -> list[tuple[str, Row | None, Row | None]]:
-    """Put the same scores of both runs beside each other; another k is another score."""
+def _pair_scores(first: Overview, second: Overview) -> list[tuple[str, Row | None, Row | None]]:
+    """Pair the scores of both runs by label; the same score with another k is a different score."""
     left = {score_label(row): row for row in first.scores.rows}
     right = {score_label(row): row for row in second.scores.rows}
     return [(label, left.get(label), right.get(label)) for label in {**left, **right}]
 
 
-def _paired_charts(first: Overview, second: Overview) -> list[Chart]:
-    """Lay the charts of both runs over each other where their axes are the same."""
+def _pair_charts(first: Overview, second: Overview) -> list[Chart]:
+    """Return the charts that can show both runs, because their axes are the same."""
     charts = {chart.name: chart for chart in second.charts}
     return [
-        _overlaid(chart, charts[chart.name])
+        _overlay_charts(chart, charts[chart.name])
         for chart in first.charts
         if chart.name == "attempts" and chart.name in charts
     ]
 
 
-def _overlaid(first: Chart, second: Chart) -> Chart:
+def _overlay_charts(first: Chart, second: Chart) -> Chart:
     places = sorted({*first.x, *second.x}, key=float)
     return replace(
         first,
         x=places,
         series=[
-            *(_spread(f"A {one.name}", one, first.x, places) for one in first.series),
-            *(_spread(f"B {one.name}", one, second.x, places) for one in second.series),
+            *(_align_series(f"A {one.name}", one, first.x, places) for one in first.series),
+            *(_align_series(f"B {one.name}", one, second.x, places) for one in second.series),
         ],
         rows=[{"run": side, **row} for side, c in (("A", first), ("B", second)) for row in c.rows],
     )
 
 
-def _spread(
+def _align_series(
     name: str, series: Series, known: list[float | str], places: list[float | str]
 ) -> Series:
-    def values(of: list[float | None]) -> list[float | None]:
-        found = dict(zip(known, of, strict=True))
-        return [found.get(place) for place in places]
+    """Return a series with values for all places; None where it has no value."""
 
-    return Series(name, values(series.y), values(series.low), values(series.high))
+    def align(values: list[float | None]) -> list[float | None]:
+        by_place = dict(zip(known, values, strict=True))
+        return [by_place.get(place) for place in places]
+
+    return Series(name, align(series.y), align(series.low), align(series.high))
 
 
 ROUTES = [Route("/compare", compare)]

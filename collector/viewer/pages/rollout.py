@@ -1,4 +1,4 @@
-"""One rollout: its conversation, what the verifier said, and how to get to the next one."""
+"""The page of a rollout: its conversation, its verdict, and links to the next rollouts."""
 
 from __future__ import annotations
 
@@ -16,61 +16,61 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from collector.errors import FileError
-from collector.profiling.headlines import FINDINGS
-from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
+from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
+from collector.viewer.marts.findings import FINDINGS
 from collector.viewer.marts.neighbours import (
     LIST,
     ROLLOUTS,
-    kept_state,
+    list_state,
     read_attempts,
     read_rollouts,
     read_tasks,
 )
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.render import page, problem
+from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import Found, NotReadyError
-from collector.viewer.transcripts.rollout_fields import read_particulars
-from collector.viewer.transcripts.text_limits import Cutter, as_json, pointed_at
+from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.text_limits import Cutter, as_json, resolve_pointer
 from collector.warehouse.sql import Row
 
-PRETTY_BYTES = 5_000_000
-HALVES = re.compile("[\ud800-\udfff]")
+INDENTED_BYTES = 5_000_000
+HALF_SURROGATES = re.compile("[\ud800-\udfff]")
 NOSNIFF = {"x-content-type-options": "nosniff"}
 
 
 def rollout(request: Request) -> Response:
     """Show a rollout."""
     viewer = viewer_of(request)
-    task, index = asked_index(request, "task"), asked_index(request, "rollout")
-    state = kept_state(request.query_params)
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
+    task, index = parse_index(request, "task"), parse_index(request, "rollout")
+    state = list_state(request.query_params)
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
         values = {"run": run["run_id"], "task": task, "rollout": index}
         query = Query(queries.ROLLOUT, values)
-        known = reader.row(query)
-        around = _around(reader, {**values, "agent": (known or {}).get("agent_name")}, state)
+        row = reader.row(query)
+        around = _read_neighbours(reader, {**values, "agent": (row or {}).get("agent_name")}, state)
     try:
-        found, trouble = viewer.transcripts.read(Path(run["rollouts_path"]), task, index), ""
+        stored, trouble = viewer.transcripts.read(Path(run["rollouts_path"]), task, index), ""
     except NotReadyError as error:
-        return being_indexed(error)
+        return indexing_page(error)
     except FileError as error:
-        if known is None:
-            raise HTTPException(404, _unknown(run, task, index)) from error
-        found, trouble = None, str(error)
+        if row is None:
+            raise HTTPException(404, _not_found_message(run, task, index)) from error
+        stored, trouble = None, str(error)
     return page(
         "rollout.html",
         title=f"Rollout {task}:{index}",
         crumbs=_crumbs(run["run_id"], task, index, state),
         above=_list_of(run["run_id"], state),
         run=run,
-        known=known,
+        row=row,
         query=query,
         trouble=trouble,
-        warnings=warnings_of(run, known, found),
-        findings=findings_of(known),
+        warnings=warnings_of(run, row, stored),
+        findings=findings_of(row),
         state=state,
         threshold=run["pass_threshold"],
         raw=address("/rollout/raw", **values),
@@ -79,66 +79,70 @@ def rollout(request: Request) -> Response:
         task=task,
         index=index,
         **around,
-        **_shown(found),
+        **_transcript_data(stored),
     )
 
 
 def rollout_raw(request: Request) -> Response:
-    """Answer with a rollout as JSON: laid out, unless it is very long."""
-    found = _asked(request)
-    raw = found.raw if len(found.raw) > PRETTY_BYTES else _pretty(found)
+    """Return a rollout as JSON, indented unless it is very long."""
+    stored = _read_rollout(request)
+    raw = stored.raw if len(stored.raw) > INDENTED_BYTES else _format_json(stored)
     headers = {**NOSNIFF, "content-disposition": "inline"}
     return Response(raw, media_type="application/json", headers=headers)
 
 
 def rollout_text(request: Request) -> Response:
-    """Answer with one text of a rollout in full."""
-    return as_text(pointed_at(_asked(request).row, request.query_params.get("part", "")))
+    """Return one text of a rollout in full."""
+    return text_response(
+        resolve_pointer(_read_rollout(request).row, request.query_params.get("part", ""))
+    )
 
 
-def as_text(value: Any) -> Response:
-    """Answer with a text that a browser shows as nothing but text."""
+def text_response(value: Any) -> Response:
+    """Return a response that browsers show as plain text."""
     text = value if isinstance(value, str) else as_json(value)
-    whole = HALVES.sub("\ufffd", text).encode()
-    return Response(whole, media_type="text/plain; charset=utf-8", headers=NOSNIFF)
+    encoded = HALF_SURROGATES.sub("\ufffd", text).encode()
+    return Response(encoded, media_type="text/plain; charset=utf-8", headers=NOSNIFF)
 
 
-def being_indexed(error: NotReadyError) -> Response:
-    """Ask for patience while a file is indexed."""
+def indexing_page(error: NotReadyError) -> Response:
+    """Return a page that reloads until a file is indexed."""
     message = (
-        f"{error.path.name} is being indexed, which is done once per file:"
+        f"Spotter is indexing {error.path.name}, which it does once per file:"
         f" {100 * error.ratio:.0f} % so far. This page opens by itself."
     )
-    return problem("One moment", message, status=503, reload_seconds=1)
+    return problem_page("One moment", message, status=503, reload_seconds=1)
 
 
-def warnings_of(run: Row, known: Row | None, found: Found | None) -> list[str]:
-    """Say in what the file and the marts do not agree."""
-    if found is None:
+def warnings_of(run: Row, row: Row | None, stored: StoredRollout | None) -> list[str]:
+    """Return how the rollout in the file differs from its row in the marts, as sentences."""
+    if stored is None:
         return []
     warnings = []
-    if known is None:
+    if row is None:
         warnings.append(
-            "This rollout came after the file was profiled: the figures are without it."
+            "This rollout was collected after the file was profiled. The figures do not include it."
         )
-    elif found.changed_at > run["profiled_at"]:
-        warnings.append("The file changed after it was profiled: what it says now is shown here.")
-    reward = _written_reward(found.row)
-    # a masked rollout has none in the marts, whatever it was given
-    if known and not known["is_masked"] and not _is_same(known["reward"], reward):
+    elif stored.changed_at > run["profiled_at"]:
         warnings.append(
-            f"The reward in the file is {str(reward)[:50]}, but it was {known['reward']} when the"
-            " file was profiled. Profile it again."
+            "The file changed after it was profiled. This page shows its current content."
+        )
+    reward = _reward_in_file(stored.row)
+    # the marts have no reward for a masked rollout, whatever the file says
+    if row and not row["is_masked"] and not _is_same(row["reward"], reward):
+        warnings.append(
+            f"The reward in the file is {str(reward)[:50]}, but it was {row['reward']} when the"
+            " file was profiled. Profile the file again."
         )
     return warnings
 
 
-def findings_of(known: Row | None) -> list[str]:
-    """Say what is odd about a rollout."""
-    return [f"A rollout {text}" for flag, text in FINDINGS.items() if known and known.get(flag)]
+def findings_of(row: Row | None) -> list[str]:
+    """Return the findings of the health checks about a rollout, as sentences."""
+    return [finding.sentence for flag, finding in FINDINGS.items() if row and row.get(flag)]
 
 
-def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
+def _read_neighbours(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
     strips = reader.rows(Query(queries.STRIPS, {**values, "tasks": [values["task"]]}))
     is_listed = state.get(LIST) == ROLLOUTS
     return {
@@ -149,15 +153,15 @@ def _around(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any
     }
 
 
-def _shown(found: Found | None) -> dict[str, Any]:
-    if found is None:
-        return {"conversation": None, "particulars": None, "reward": None, "size": 0}
+def _transcript_data(stored: StoredRollout | None) -> dict[str, Any]:
+    if stored is None:
+        return {"conversation": None, "details": None, "reward": None, "size": 0}
     cutter = Cutter()
     return {
-        "conversation": read_conversation(found.row, cutter),
-        "particulars": read_particulars(found.row, cutter),
-        "reward": _as_number(_written_reward(found.row)),
-        "size": len(found.raw),
+        "conversation": read_conversation(stored.row, cutter),
+        "details": read_details(stored.row, cutter),
+        "reward": _as_number(_reward_in_file(stored.row)),
+        "size": len(stored.raw),
     }
 
 
@@ -173,17 +177,17 @@ def _crumbs(run: str, task: int, index: int, state: dict[str, str]) -> list[tupl
 
 
 def _list_of(run: str, state: dict[str, str]) -> str:
-    """Return the table that somebody came from, as it was."""
+    """Return the address of the table that the user came from, in the same state."""
     rest = {name: value for name, value in state.items() if name != LIST}
     links = Links()
     return links.rollouts(run, **rest) if state.get(LIST) == ROLLOUTS else links.tasks(run, **rest)
 
 
-def _asked(request: Request) -> Found:
+def _read_rollout(request: Request) -> StoredRollout:
     viewer: Viewer = viewer_of(request)
-    task, index = asked_index(request, "task"), asked_index(request, "rollout")
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
+    task, index = parse_index(request, "task"), parse_index(request, "rollout")
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
     try:
         return viewer.transcripts.read(Path(run["rollouts_path"]), task, index)
     except NotReadyError as error:
@@ -192,34 +196,34 @@ def _asked(request: Request) -> Found:
         raise HTTPException(404, str(error)) from error
 
 
-def _unknown(run: Row, task: int, index: int) -> str:
+def _not_found_message(run: Row, task: int, index: int) -> str:
     return (
-        f"There is no rollout {index} of task {task} in {run['run_id']}: neither in the warehouse"
+        f"The run {run['run_id']} has no rollout {index} of task {task}, neither in the warehouse"
         f" nor in {run['rollouts_path']}."
     )
 
 
-def _pretty(found: Found) -> bytes:
+def _format_json(stored: StoredRollout) -> bytes:
     try:
-        if b"NaN" not in found.raw and b"Infinity" not in found.raw:  # orjson makes null of them
-            return orjson.dumps(found.row, option=orjson.OPT_INDENT_2)
-    except orjson.JSONEncodeError:  # half of a surrogate pair, a long number, a deep nest
+        if b"NaN" not in stored.raw and b"Infinity" not in stored.raw:  # orjson writes null
+            return orjson.dumps(stored.row, option=orjson.OPT_INDENT_2)
+    except orjson.JSONEncodeError:  # half of a surrogate pair, a large integer, deep nesting
         pass
     try:
-        return json.dumps(found.row, indent=2).encode()
+        return json.dumps(stored.row, indent=2).encode()
     except RecursionError:
-        return found.raw
+        return stored.raw
 
 
-def _written_reward(row: Row) -> Any:
-    """Return the reward that counts: the usage's, if that has one."""
+def _reward_in_file(row: Row) -> Any:
+    """Return the reward that counts: the one in the usage, if it has one."""
     response = row.get("response")
     usage = response.get("usage") if isinstance(response, dict) else None
     return (usage if isinstance(usage, dict) and "reward" in usage else row).get("reward")
 
 
 def _as_number(value: Any) -> float | None:
-    """Return a number as the marts know it: one that is not finite counts as none."""
+    """Return a number as the marts have it, or None if it is not a finite number."""
     try:
         number = float(value) if isinstance(value, (bool, int, float)) else None
     except OverflowError:
@@ -227,11 +231,11 @@ def _as_number(value: Any) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-def _is_same(known: float | None, reward: Any) -> bool:
-    found = _as_number(reward)
-    if known is None or found is None:
-        return known is found or isinstance(reward, bool)
-    return math.isclose(known, found, rel_tol=1e-9, abs_tol=1e-12)
+def _is_same(profiled: float | None, reward: Any) -> bool:
+    number = _as_number(reward)
+    if profiled is None or number is None:
+        return profiled is number or isinstance(reward, bool)
+    return math.isclose(profiled, number, rel_tol=1e-9, abs_tol=1e-12)
 
 
 ROUTES = [

@@ -1,4 +1,4 @@
-"""The table of a run's rollouts: those that are broken, among others."""
+"""The table of a run's rollouts, with the findings of the health checks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.marts.listing import FILTER, Source
-from collector.viewer.marts.lists import ROLLOUT_LIST
-from collector.viewer.marts.overview import agents_apart
+from collector.viewer.marts.listing import FILTER, ListingSource
+from collector.viewer.marts.lists import ROLLOUT_LISTING
+from collector.viewer.marts.overview import add_agent_choices
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
 from collector.warehouse.sql import Row
@@ -31,13 +31,15 @@ VERDICTS = """
 
 
 def rollouts(request: Request) -> Response:
-    """Show rollouts one by one, with their findings."""
+    """Show the table of rollouts."""
     viewer = viewer_of(request)
     links = Links()
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
-        source = fitted(reader, run, request.query_params)
-        listing = source.listing(reader, source.state(request.query_params), {"run": run["run_id"]})
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
+        source = select_columns(reader, run, request.query_params)
+        listing = source.read_page(
+            reader, source.state(request.query_params), {"run": run["run_id"]}
+        )
     run_id = run["run_id"]
     return page(
         "rollouts.html",
@@ -51,26 +53,31 @@ def rollouts(request: Request) -> Response:
     )
 
 
-def fitted(reader: Reader, run: Row, given: Mapping[str, str]) -> Source:
-    """Return the table with the columns that this run needs, and what they can be filtered by."""
+def select_columns(reader: Reader, run: Row, parameters: Mapping[str, str]) -> ListingSource:
+    """Return the table with the columns that this run needs, and the choices of their filters."""
     values = {"run": run["run_id"]}
     kinds = [row["choice"] for row in reader.rows(Query(KINDS, values))]
     verdicts = [row["choice"] for row in reader.rows(Query(VERDICTS, values))]
-    asked = [column.name for column in ROLLOUT_LIST.columns if given.get(FILTER + column.name)]
+    filtered = [
+        column.name for column in ROLLOUT_LISTING.columns if parameters.get(FILTER + column.name)
+    ]
     is_unneeded = {
-        **dict.fromkeys(MASK_COLUMNS, not (kinds or {*asked} & {*MASK_COLUMNS})),
-        "gym_verdict": not (verdicts or "gym_verdict" in asked),
+        **dict.fromkeys(MASK_COLUMNS, not (kinds or {*filtered} & {*MASK_COLUMNS})),
+        "gym_verdict": not (verdicts or "gym_verdict" in filtered),
     }
     choices = {
-        name: tuple(dict.fromkeys([*found, *([given[FILTER + name]] if name in asked else [])]))
-        for name, found in (("failure_kind", kinds), ("gym_verdict", verdicts))
+        name: tuple(
+            dict.fromkeys([*known, *([parameters[FILTER + name]] if name in filtered else [])])
+        )
+        for name, known in (("failure_kind", kinds), ("gym_verdict", verdicts))
     }
     columns = tuple(
         replace(column, choices=choices.get(column.name, column.choices))
-        for column in ROLLOUT_LIST.columns
+        for column in ROLLOUT_LISTING.columns
         if not is_unneeded.get(column.name)
     )
-    return agents_apart(reader, run, replace(ROLLOUT_LIST, columns=columns), given)
+    source = replace(ROLLOUT_LISTING, columns=columns)
+    return add_agent_choices(reader, run, source, parameters)
 
 
 ROUTES = [Route("/rollouts", rollouts)]

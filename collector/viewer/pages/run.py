@@ -1,4 +1,4 @@
-"""The page of a run, and what keeps it up to date while the run is collected."""
+"""The page of a run, and the JSON that keeps it up to date while the run is collected."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.live import as_text, profile_flags
+from collector.viewer.live_runs import iso_timestamp, profile_flags
 from collector.viewer.marts.overview import read_overview, score_label
 from collector.viewer.render import page
 
 
 def run(request: Request) -> Response:
-    """Show how a run did: its scores, its charts, and what is wrong with it."""
+    """Show the scores, charts and problems of a run."""
     viewer = viewer_of(request)
     links = Links()
-    with viewer.store.reading() as reader:
-        row = asked_run(request, reader)
+    with viewer.store.open_reader() as reader:
+        row = find_run(request, reader)
         overview = read_overview(reader, row, request.query_params.get("agent"), links)
-    sources = viewer.live.look_at(row)
-    viewer.live.refresh(row, sources)
+    sources = viewer.live_runs.check_sources(row)
+    viewer.live_runs.refresh(row, sources)
     rollouts = Path(row["rollouts_path"])
     if viewer.transcripts.state(rollouts).kind == "building":
-        viewer.transcripts.start(rollouts)  # so that it is done when somebody opens a rollout
+        viewer.transcripts.start(
+            rollouts
+        )  # so that the index is ready when the user opens a rollout
     return page(
         "run.html",
         title=row["run_id"],
         crumbs=[(row["run_id"], None)],
         overview=overview,
         sources=sources,
-        problem=viewer.live.problem(row["run_id"]),
-        version_of_run=as_text(row["profiled_at"]),
+        problem=viewer.live_runs.problem(row["run_id"]),
+        version_of_run=iso_timestamp(row["profiled_at"]),
         again=profile_flags(row),
         score_label=score_label,
         links=links,
@@ -42,15 +44,15 @@ def run(request: Request) -> Response:
 
 
 def live(request: Request) -> Response:
-    """Tell a page whether its run has changed since it was shown."""
+    """Return when the run was profiled and whether it is still collected, as JSON."""
     viewer = viewer_of(request)
-    with viewer.store.reading() as reader:
-        row = asked_run(request, reader)
-    sources = viewer.live.look_at(row)
-    viewer.live.refresh(row, sources)
+    with viewer.store.open_reader() as reader:
+        row = find_run(request, reader)
+    sources = viewer.live_runs.check_sources(row)
+    viewer.live_runs.refresh(row, sources)
     return JSONResponse(
         {
-            "profiled_at": as_text(row["profiled_at"]),
+            "profiled_at": iso_timestamp(row["profiled_at"]),
             "is_running": sources.is_running,
             "completed": row["completed_rollout_count"],
             "expected": row["expected_rollout_count"],

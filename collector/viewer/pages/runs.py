@@ -9,23 +9,23 @@ from starlette.routing import Route
 from collector.viewer.context import viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.filters import Column
-from collector.viewer.marts.listing import Source
+from collector.viewer.marts.filters import ListingColumn
+from collector.viewer.marts.listing import ListingSource
 from collector.viewer.render import page
 
-SOURCE = Source(
+SOURCE = ListingSource(
     columns=(
-        Column("run_id", "Run", "text"),
-        Column("agent_name", "Agent", "text"),
-        Column("completion_pct", "Completed", hint="<100"),
-        Column("masked_rollout_count", "Masked", hint=">0"),
-        Column("task_count", "Tasks", hint=">10"),
-        Column("reward", "Mean reward"),
-        Column("pass_rate", "pass@1"),
-        Column("pass_at_k", "pass@k"),
-        Column("total_tokens", "Tokens per rollout", hint=">1000"),
-        Column("failed_attempt_count", "Failed attempts", hint=">0"),
-        Column("profiled_at", "Profiled", "moment", hint="2026-01"),
+        ListingColumn("run_id", "Run", "text"),
+        ListingColumn("agent_name", "Agent", "text"),
+        ListingColumn("completion_pct", "Completed", hint="<100"),
+        ListingColumn("masked_rollout_count", "Masked", hint=">0"),
+        ListingColumn("task_count", "Tasks", hint=">10"),
+        ListingColumn("reward", "Mean reward"),
+        ListingColumn("pass_rate", "pass@1"),
+        ListingColumn("pass_at_k", "pass@k"),
+        ListingColumn("total_tokens", "Tokens per rollout", hint=">1000"),
+        ListingColumn("failed_attempt_count", "Failed attempts", hint=">0"),
+        ListingColumn("profiled_at", "Profiled", "moment", hint="2026-01"),
     ),
     rows=queries.RUNS,
     key="run_id, agent_name",
@@ -35,11 +35,13 @@ SOURCE = Source(
 
 
 def runs(request: Request) -> Response:
-    """Show every run, with what it reached and how sure that is."""
+    """Show the table of runs, with their scores and intervals."""
     viewer = viewer_of(request)
-    with viewer.store.reading() as reader:
-        listing = SOURCE.listing(reader, SOURCE.state(request.query_params), {})
-    running = {row["run_id"] for row in listing.rows if viewer.live.look_at(row).is_running}
+    with viewer.store.open_reader() as reader:
+        listing = SOURCE.read_page(reader, SOURCE.state(request.query_params), {})
+    running = {
+        row["run_id"] for row in listing.rows if viewer.live_runs.check_sources(row).is_running
+    }
     return page(
         "runs.html",
         title="Runs",

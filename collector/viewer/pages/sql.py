@@ -1,4 +1,4 @@
-"""The SQL page: any query on the marts, with its result as a table or a file."""
+"""The SQL page: runs a query on the warehouse, and shows the result or sends it as CSV."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from starlette.routing import Route
 
 from collector.viewer.context import viewer_of
 from collector.viewer.marts.store import Query, Store
-from collector.viewer.render import page, problem
-from collector.viewer.sandbox.runner import Answer, CrowdedError, QueryError, Sandbox
+from collector.viewer.render import page, problem_page
+from collector.viewer.sandbox.runner import QueryError, Sandbox, SandboxResult, TooManyQueriesError
 from collector.warehouse.queries import MARTS, Mart
 
 T = TypeVar("T")
-LOOK_SECONDS = 0.25
+CHECK_SECONDS = 0.25
 CHUNK_BYTES = 1 << 18
-FROM_ELSEWHERE = ("cross-site", "same-site")
+CROSS_SITE = ("cross-site", "same-site")
 
 
 @dataclass(frozen=True)
 class Example:
-    """A query to begin with, which works on every warehouse."""
+    """An example query that works on every warehouse."""
 
     title: str
     query: str
@@ -51,37 +51,37 @@ EXAMPLES = (
         "from rollout_infos\ngroup by all\norder by all",
     ),
     Example(
-        "Which rollouts measure nothing, and why?",
+        "Which rollouts are masked, and why?",
         "select * from mask_kinds order by rollout_count desc",
     ),
-    Example("Which failures are there?", "select * from failures order by attempt_count desc"),
+    Example("Which attempts failed?", "select * from failures order by attempt_count desc"),
     Example("What is in a table?", "summarize task_profiles"),
 )
 
 
 async def show_sql(request: Request) -> Response:
-    """Show the page, with the result of the query if it was asked for here."""
-    query = _asked(request)
-    answer: Answer | None = None
+    """Show the page; run the query unless a link on another site led here."""
+    query = _query_text(request)
+    result: SandboxResult | None = None
     error: QueryError | None = None
-    if query and not _is_from_elsewhere(request):
+    if query and not _is_cross_site(request):
         try:
-            answer = await _while_connected(request, _sandbox(request).ask(query))
-        except QueryError as found:
-            error = found
-        except CrowdedError as found:
-            return _crowded(found)
+            result = await _cancel_on_disconnect(request, _sandbox(request).run_query(query))
+        except QueryError as query_error:
+            error = query_error
+        except TooManyQueriesError as busy_error:
+            return _busy_page(busy_error)
     marts = await run_in_threadpool(_read_marts, viewer_of(request).store)
-    return await run_in_threadpool(  # a long result takes its time
+    return await run_in_threadpool(  # rendering a long result takes long
         page,
         "sql.html",
         status=400 if error else 200,
         title="SQL",
         crumbs=[("SQL", None)],
         query=query,
-        answer=answer,
+        result=result,
         error=error,
-        is_waiting=bool(query) and answer is None and error is None,
+        is_waiting=bool(query) and result is None and error is None,
         limits=_sandbox(request).limits,
         marts=marts,
         examples=EXAMPLES,
@@ -89,67 +89,71 @@ async def show_sql(request: Request) -> Response:
 
 
 async def send_csv(request: Request) -> Response:
-    """Send the whole result as a file, or say why that cannot be."""
-    query = _asked(request)
+    """Send the whole result as a CSV file, or a page that says why it cannot be sent."""
+    query = _query_text(request)
     if not query:
-        return problem("Nothing to download", "The address holds no query.", status=400)
-    if _is_from_elsewhere(request):
-        return problem(
-            "Not from here",
-            "A link on another page asked for this file. To get it, run the query on the SQL page.",
+        return problem_page(
+            "Nothing to download", "The address does not contain a query.", status=400
+        )
+    if _is_cross_site(request):
+        return problem_page(
+            "The query was not run",
+            "A link on another site led to this file. To get it, run the query on the SQL page.",
             status=403,
         )
     try:
-        file = await _while_connected(request, _sandbox(request).write_csv(query))
+        file = await _cancel_on_disconnect(request, _sandbox(request).write_csv(query))
     except QueryError as error:
-        return problem("There is no file", str(error), status=400)
-    except CrowdedError as error:
-        return _crowded(error)
+        return problem_page("The file cannot be downloaded", str(error), status=400)
+    except TooManyQueriesError as error:
+        return _busy_page(error)
     headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
-    return StreamingResponse(_pieces(file), media_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingResponse(
+        _file_chunks(file), media_type="text/csv; charset=utf-8", headers=headers
+    )
 
 
 ROUTES = [Route("/sql", show_sql), Route("/sql.csv", send_csv)]
 
 
-def _asked(request: Request) -> str:
-    # a form sends its line ends as the network does
+def _query_text(request: Request) -> str:
+    # browsers send the line ends of a form as \r\n
     return request.query_params.get("q", "").replace("\r\n", "\n").strip()
 
 
-def _is_from_elsewhere(request: Request) -> bool:
-    """Tell whether another site's link led here: its query is shown, and not run unasked."""
-    return request.headers.get("sec-fetch-site") in FROM_ELSEWHERE
+def _is_cross_site(request: Request) -> bool:
+    """Tell whether a link on another site led here; such a query is shown, but not run."""
+    return request.headers.get("sec-fetch-site") in CROSS_SITE
 
 
 def _sandbox(request: Request) -> Sandbox:
     state = request.app.state
     if not hasattr(state, "sandbox"):
         state.sandbox = Sandbox(viewer_of(request).store.path)
-    found: Sandbox = state.sandbox
-    return found
+    sandbox: Sandbox = state.sandbox
+    return sandbox
 
 
-def _crowded(error: CrowdedError) -> Response:
-    return problem("One moment", f"{str(error).capitalize()}.", status=503)
+def _busy_page(error: TooManyQueriesError) -> Response:
+    return problem_page("One moment", f"{str(error).capitalize()}.", status=503)
 
 
 def _read_marts(store: Store) -> list[Mart]:
-    with store.reading() as reader:
+    with store.open_reader() as reader:
         return [Mart(*row.values()) for row in reader.rows(Query(MARTS))]
 
 
-async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+async def _file_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
-        while piece := file.read(CHUNK_BYTES):
-            yield piece
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Do the work, and give it up when the one who asked is gone."""
+async def _cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of the work; cancel it if the client disconnects."""
     task = asyncio.create_task(work)
     try:
-        while not (await asyncio.wait([task], timeout=LOOK_SECONDS))[0]:
+        while not (await asyncio.wait([task], timeout=CHECK_SECONDS))[0]:
             if await request.is_disconnected():
                 raise ClientDisconnect
         return await task

@@ -1,4 +1,4 @@
-"""One task: what was asked, all attempts at it side by side, and two of them compared."""
+"""The page of a task: its prompt, all attempts at it, and a comparison of two attempts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.jsonl import parse_object
-from collector.viewer.context import Viewer, asked_index, asked_run, viewer_of
+from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
-from collector.viewer.marts.neighbours import kept_state, read_tasks
+from collector.viewer.marts.neighbours import list_state, read_tasks
 from collector.viewer.marts.store import Query, Reader
-from collector.viewer.pages.rollout import as_text, findings_of, warnings_of
+from collector.viewer.pages.rollout import findings_of, text_response, warnings_of
 from collector.viewer.render import page
 from collector.viewer.text import utc
 from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import Found, NotReadyError
-from collector.viewer.transcripts.items import last_words
-from collector.viewer.transcripts.rollout_fields import read_particulars
-from collector.viewer.transcripts.text_limits import Cutter, pointed_at
+from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.items import last_message
+from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer
 from collector.warehouse.sql import Row
 
 CARDS = 12
@@ -67,55 +67,55 @@ CHOICE = """
 
 
 @dataclass(frozen=True)
-class Card:
-    """One attempt, in short."""
+class AttemptCard:
+    """A short view of one attempt."""
 
-    known: Row
+    row: Row
     words: str
     findings: list[str]
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the marts know of a task."""
+class TaskFacts:
+    """The rows of the marts about a task."""
 
     run: Row
     profile: Row
     agents: list[str]
-    """All who tried it."""
+    """All agents that attempted the task."""
     agent: str | None
-    """The one whose attempts are shown; none for all."""
+    """The agent whose attempts are shown, or None for all agents."""
     bands: list[Row]
     bands_query: Query
     repeats: list[Row]
     repeats_query: Query
     choices: list[Row]
-    around: Row | None
+    neighbours: Row | None
     page: int
 
     @property
     def rollout_count(self) -> int:
-        """Return how many attempts there are, also of those without a reward."""
+        """Return the number of attempts, including those without a reward."""
         return len(self.choices)
 
     @property
     def pages(self) -> int:
-        """Return how many pages of attempts there are."""
+        """Return the number of pages of attempts."""
         return max(1, math.ceil(self.rollout_count / CARDS))
 
 
-class Files:
-    """The transcripts of one page; what keeps them from being read is told once."""
+class PageTranscripts:
+    """Reads the transcripts of one page, and keeps the first reason why one cannot be read."""
 
     def __init__(self, viewer: Viewer, run: Row) -> None:
-        """Take the file of a run."""
+        """Create a reader of the transcripts of a run."""
         self._viewer = viewer
         self._path = Path(run["rollouts_path"])
         self.trouble = ""
         self.is_waiting = False
 
-    def read(self, task: int, rollout: int) -> Found | None:
-        """Return a rollout, if it can be read now."""
+    def read(self, task: int, rollout: int) -> StoredRollout | None:
+        """Return a rollout, or None if it cannot be read now."""
         if self.is_waiting:
             return None
         try:
@@ -130,62 +130,62 @@ class Files:
 def task(request: Request) -> Response:
     """Show a task."""
     viewer = viewer_of(request)
-    state = kept_state(request.query_params)
-    with viewer.store.reading() as reader:
-        known = _read_known(request, reader, state)
-    index, run_id, agent = known.profile["task_index"], known.run["run_id"], known.agent
-    files = Files(viewer, known.run)
-    cards = [_card(row, files) for row in known.repeats]
-    compared = _compared(request, known, files)
+    state = list_state(request.query_params)
+    with viewer.store.open_reader() as reader:
+        facts = _read_facts(request, reader, state)
+    index, run_id, agent = facts.profile["task_index"], facts.run["run_id"], facts.agent
+    transcripts = PageTranscripts(viewer, facts.run)
+    cards = [_card(row, transcripts) for row in facts.repeats]
+    comparison = _comparison_data(request, facts, transcripts)
     here = functools.partial(Links().task, run_id, index, **{**state, "agent": agent})
     return page(
         "task.html",
         title=f"Task {index}",
         crumbs=_crumbs(run_id, index, state),
-        known=known,
-        run=known.run,
+        facts=facts,
+        run=facts.run,
         task=index,
         cards=cards,
-        files=files,
-        is_changed=_is_changed(known.run),
-        reload_seconds=2 if files.is_waiting else 0,
+        transcripts=transcripts,
+        is_changed=_has_changed(facts.run),
+        reload_seconds=2 if transcripts.is_waiting else 0,
         state=state,
         agent=agent,
         here=here,
-        threshold=known.run["pass_threshold"],
+        threshold=facts.run["pass_threshold"],
         links=Links(),
         more=functools.partial(address, "/task/text", run=run_id, task=index, agent=agent),
-        **_asked_of(known.profile),
-        **compared,
+        **_prompt_data(facts.profile),
+        **comparison,
     )
 
 
 def task_text(request: Request) -> Response:
-    """Answer with one text of a task's input in full."""
-    index = asked_index(request, "task")
-    with viewer_of(request).store.reading() as reader:
-        run = asked_run(request, reader)
+    """Return one text of a task's input in full."""
+    index = parse_index(request, "task")
+    with viewer_of(request).store.open_reader() as reader:
+        run = find_run(request, reader)
         agent = request.query_params.get("agent") or None
         profile = _profile(reader, {"run": run["run_id"], "task": index, "agent": agent})
-    return as_text(pointed_at(_sample(profile), request.query_params.get("part", "")))
+    return text_response(resolve_pointer(_sample(profile), request.query_params.get("part", "")))
 
 
-def _read_known(request: Request, reader: Reader, state: dict[str, str]) -> Known:
-    run = asked_run(request, reader)
-    asked = request.query_params.get("agent") or None
-    values = {"run": run["run_id"], "task": asked_index(request, "task"), "agent": asked}
+def _read_facts(request: Request, reader: Reader, state: dict[str, str]) -> TaskFacts:
+    run = find_run(request, reader)
+    requested = request.query_params.get("agent") or None
+    values = {"run": run["run_id"], "task": parse_index(request, "task"), "agent": requested}
     bands_query = Query(BANDS, values)
     bands = reader.rows(bands_query)
     agents = [row["agent_name"] for row in bands]
-    agent = asked if asked in agents else None
+    agent = requested if requested in agents else None
     choices = reader.rows(
         Query(CHOICE.format(agent=" and agent_name = $agent" if agent else ""), values)
     )
-    number = _asked_page(request, len(choices))
+    number = _parse_page(request, len(choices))
     window = {"rows": CARDS, "first": (number - 1) * CARDS}
-    mine = " and infos.agent_name = $agent" if agent else ""
-    repeats = Query(REPEATS.format(agent=mine, **window), values)
-    return Known(
+    agent_condition = " and infos.agent_name = $agent" if agent else ""
+    repeats = Query(REPEATS.format(agent=agent_condition, **window), values)
+    return TaskFacts(
         run=run,
         profile=_profile(reader, values),
         agents=agents,
@@ -195,40 +195,40 @@ def _read_known(request: Request, reader: Reader, state: dict[str, str]) -> Know
         repeats=reader.rows(repeats),
         repeats_query=repeats,
         choices=choices,
-        around=read_tasks(reader, values, state),
+        neighbours=read_tasks(reader, values, state),
         page=number,
     )
 
 
 def _profile(reader: Reader, values: Row) -> Row:
-    found = reader.row(Query(TASK, values))
-    if found is None:
-        raise HTTPException(404, f"There is no task {values['task']} in {values['run']}.")
-    return found
+    row = reader.row(Query(TASK, values))
+    if row is None:
+        raise HTTPException(404, f"The run {values['run']} has no task {values['task']}.")
+    return row
 
 
-def _asked_page(request: Request, total: int) -> int:
-    asked = request.query_params.get("attempts", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 10 else 1
+def _parse_page(request: Request, total: int) -> int:
+    text = request.query_params.get("attempts", "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 1
     return min(max(1, number), max(1, math.ceil(total / CARDS)))
 
 
-def _card(row: Row, files: Files) -> Card:
-    found = files.read(row["task_index"], row["rollout_index"])
-    words = last_words(found.row) if found else ""
+def _card(row: Row, transcripts: PageTranscripts) -> AttemptCard:
+    stored = transcripts.read(row["task_index"], row["rollout_index"])
+    words = last_message(stored.row) if stored else ""
     short = words[:WORDS_CHARS] + ("…" if len(words) > WORDS_CHARS else "")
-    return Card(row, short, findings_of(row))
+    return AttemptCard(row, short, findings_of(row))
 
 
-def _asked_of(profile: Row) -> dict[str, Any]:
-    """Return what the task asks, from the input that the warehouse keeps."""
+def _prompt_data(profile: Row) -> dict[str, Any]:
+    """Return the prompt and other fields of the task's input, from the sample in the warehouse."""
     sample = _sample(profile)
     cutter = Cutter()
     return {
         "prompt": read_conversation(
             {"responses_create_params": sample.get("responses_create_params")}, cutter
         ),
-        "particulars": read_particulars(sample, cutter),
+        "details": read_details(sample, cutter),
     }
 
 
@@ -239,47 +239,49 @@ def _sample(profile: Row) -> Row:
         return {}
 
 
-def _compared(request: Request, known: Known, files: Files) -> dict[str, Any]:
-    chosen = _chosen(request, known)
-    sides = [one for one in chosen if one is not None]
-    is_asked = "a" in request.query_params and "b" in request.query_params
+def _comparison_data(
+    request: Request, facts: TaskFacts, transcripts: PageTranscripts
+) -> dict[str, Any]:
+    chosen = _choose_attempts(request, facts)
+    sides = [row for row in chosen if row is not None]
+    is_requested = "a" in request.query_params and "b" in request.query_params
     comparison: Comparison | None = None
     warnings: list[str] = []
-    if is_asked and len(sides) == 2:
-        task_index = known.profile["task_index"]
-        first, second = (files.read(task_index, one["rollout_index"]) for one in sides)
+    if is_requested and len(sides) == 2:
+        task_index = facts.profile["task_index"]
+        first, second = (transcripts.read(task_index, row["rollout_index"]) for row in sides)
         if first and second:
             comparison = compare_rollouts(first.row, second.row)
             pairs = zip(sides, (first, second), strict=True)
-            warnings = [text for row, found in pairs for text in warnings_of(known.run, row, found)]
+            warnings = [text for row, side in pairs for text in warnings_of(facts.run, row, side)]
     return {
         "chosen": chosen,
-        "is_asked": is_asked,
+        "is_requested": is_requested,
         "comparison": comparison,
         "warnings": list(dict.fromkeys(warnings)),
     }
 
 
-def _chosen(request: Request, known: Known) -> tuple[Row | None, Row | None]:
-    """Return the two attempts to compare; if none are named, the best and the worst."""
-    rows = {str(row["rollout_index"]): row for row in known.choices}
+def _choose_attempts(request: Request, facts: TaskFacts) -> tuple[Row | None, Row | None]:
+    """Return the two attempts to compare; by default the ones with the best and worst reward."""
+    rows = {str(row["rollout_index"]): row for row in facts.choices}
     scored = (
         sorted(
-            (row for row in known.choices if row["reward"] is not None),
+            (row for row in facts.choices if row["reward"] is not None),
             key=lambda row: (-row["reward"], row["rollout_index"]),
         )
-        or known.choices
+        or facts.choices
     )
     first = rows.get(request.query_params.get("a", ""), scored[0] if scored else None)
     second = rows.get(request.query_params.get("b", ""), scored[-1] if scored else None)
     return first, second
 
 
-def _is_changed(run: Row) -> bool:
+def _has_changed(run: Row) -> bool:
     try:
         return bool(utc(Path(run["rollouts_path"]).stat().st_mtime) > run["profiled_at"])
     except (OSError, ValueError):
-        return False  # that it is missing is said elsewhere
+        return False  # another message says that the file is missing
 
 
 def _crumbs(run: str, index: int, state: dict[str, str]) -> list[tuple[str, str | None]]:

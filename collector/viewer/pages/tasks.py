@@ -9,24 +9,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from collector.viewer.context import asked_run, viewer_of
+from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.listing import Listing, Source
-from collector.viewer.marts.lists import TASK_LIST
-from collector.viewer.marts.overview import agents_apart
+from collector.viewer.marts.listing import Listing, ListingSource
+from collector.viewer.marts.lists import TASK_LISTING
+from collector.viewer.marts.overview import add_agent_choices
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
 from collector.warehouse.sql import Row
 
 
 def tasks(request: Request) -> Response:
-    """Show the tasks: how often each was solved, and what each attempt got."""
+    """Show the table of tasks, with the reward of each rollout."""
     viewer = viewer_of(request)
     links = Links()
-    with viewer.store.reading() as reader:
-        run = asked_run(request, reader)
-        listing = read_tasks(reader, TASK_LIST, request.query_params, run)
+    with viewer.store.open_reader() as reader:
+        run = find_run(request, reader)
+        listing = read_tasks(reader, TASK_LISTING, request.query_params, run)
         strips = read_strips(reader, run["run_id"], listing)
     run_id = run["run_id"]
     return page(
@@ -42,14 +42,16 @@ def tasks(request: Request) -> Response:
     )
 
 
-def read_tasks(reader: Reader, source: Source, given: Mapping[str, str], run: Row) -> Listing:
-    """Read a page of the tasks; the agents are only told apart where there are several."""
-    source = agents_apart(reader, run, source, given)
-    return source.listing(reader, source.state(given), {"run": run["run_id"]})
+def read_tasks(
+    reader: Reader, source: ListingSource, parameters: Mapping[str, str], run: Row
+) -> Listing:
+    """Read one page of a run's tasks; the agent is a column only if the run has several."""
+    source = add_agent_choices(reader, run, source, parameters)
+    return source.read_page(reader, source.state(parameters), {"run": run["run_id"]})
 
 
 def read_strips(reader: Reader, run_id: str, listing: Listing) -> dict[tuple[int, str], list[Row]]:
-    """Return the reward of every repeat of the tasks on a page."""
+    """Return the rollouts with their rewards for the tasks on a page, by task and agent."""
     indices = [row["task_index"] for row in listing.rows]
     query = Query(queries.STRIPS, {"run": run_id, "tasks": indices})
     rows = reader.rows(query) if indices else []

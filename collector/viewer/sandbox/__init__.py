@@ -1,1 +1,1 @@
-"""Run a query that somebody wrote, in a process of its own that can do nothing else."""
+"""Runs the queries of the SQL page, each in a restricted process."""

@@ -1,4 +1,4 @@
-"""Run a person's query in a process of its own, which can be ended whatever it does."""
+"""Runs a user's query in a separate process, which can be killed whatever the query does."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ NOISE_BYTES = 2_000
 
 
 class QueryError(SpotterError):
-    """A query that cannot be answered, with the reason in words for its author."""
+    """A query that failed; the message is written for the author of the query."""
 
     exit_code = 2
 
     def __init__(self, message: str, *, is_limit: bool = False) -> None:
-        """Keep whether the query was fine, but asked for too much."""
+        """Create the error; `is_limit` says that a valid query exceeded a limit."""
         super().__init__(message)
         self.is_limit = is_limit
 
 
-class CrowdedError(SpotterError):
-    """As many queries are running as may run at once."""
+class TooManyQueriesError(SpotterError):
+    """The maximum number of queries is running already."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a query may use."""
+    """The resources that a query may use."""
 
     seconds: float = 10.0
     memory_mb: int = 512
@@ -57,11 +57,11 @@ class Limits:
     file_bytes: int = 256 << 20
     at_once: int = 2
     patience_seconds: float = 5.0
-    """How long a query waits for others to end."""
+    """How long a query waits for other queries to end."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class SandboxResult:
     """The first rows of a result, as text; `numbers` says which columns hold numbers."""
 
     columns: list[str]
@@ -73,19 +73,19 @@ class Answer:
 
 @dataclass
 class Sandbox:
-    """Answers queries on one warehouse, a few at a time."""
+    """Runs queries on one warehouse, a few at a time."""
 
     warehouse: Path
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Make the places for queries that run at once."""
-        self._places = asyncio.Semaphore(self.limits.at_once)
+        """Create the slots for queries that run at the same time."""
+        self._slots = asyncio.Semaphore(self.limits.at_once)
 
-    async def ask(self, query: str) -> Answer:
-        """Return the first rows of a query."""
+    async def run_query(self, query: str) -> SandboxResult:
+        """Return the first rows of a query, or raise QueryError."""
         started = time.monotonic()
-        found: Message = {"columns": [], "numbers": [], "rows": [], "is_cut": False}
+        header: Message = {"columns": [], "numbers": [], "is_cut": False}
         rows: list[list[str | None]] = []
         request = {
             "rows": self.limits.page_rows,
@@ -96,17 +96,17 @@ class Sandbox:
         async with self._messages(query, request, self.limits.page_bytes) as messages:
             async for message in messages:
                 rows += message.pop("rows", [])
-                found |= message
-        return Answer(
-            columns=found["columns"],
-            numbers=found["numbers"],
+                header |= message
+        return SandboxResult(
+            columns=header["columns"],
+            numbers=header["numbers"],
             rows=rows,
-            is_cut=found["is_cut"],
+            is_cut=header["is_cut"],
             seconds=time.monotonic() - started,
         )
 
     async def write_csv(self, query: str) -> IO[bytes]:
-        """Return a nameless file with the whole result, at its beginning."""
+        """Return an open temporary file with the whole result as CSV, which the caller closes."""
         request = {"rows": self.limits.file_rows, "is_csv": True}
         file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
         try:
@@ -123,31 +123,31 @@ class Sandbox:
     async def _messages(
         self, query: str, request: Message, max_bytes: int
     ) -> AsyncIterator[AsyncIterator[Message]]:
-        """Start a process for the query, and give what it says; it is gone in the end."""
+        """Start a process for a query and give its messages; the process has ended on exit."""
         try:
-            await asyncio.wait_for(self._places.acquire(), self.limits.patience_seconds)
+            await asyncio.wait_for(self._slots.acquire(), self.limits.patience_seconds)
         except TimeoutError as error:
-            raise CrowdedError(
-                f"{self.limits.at_once} queries are running already; try again when they are done"
+            raise TooManyQueriesError(
+                f"{self.limits.at_once} queries are already running; try again when they have ended"
             ) from error
         try:
-            async with asyncio.timeout(self.limits.seconds), _process() as process:
+            async with asyncio.timeout(self.limits.seconds), _start_worker() as process:
                 limits = {"seconds": self.limits.seconds, "memory_mb": self.limits.memory_mb}
-                given = {"path": str(self.warehouse), "query": query, **request, **limits}
-                await _tell(process, orjson.dumps(given) + b"\n")
-                yield _read(process, max_bytes)
+                full = {"path": str(self.warehouse), "query": query, **request, **limits}
+                await _send_request(process, orjson.dumps(full) + b"\n")
+                yield _read_messages(process, max_bytes)
         except TimeoutError as error:
             raise QueryError(
                 f"the query was stopped: it took longer than {self.limits.seconds:.0f} seconds",
                 is_limit=True,
             ) from error
         finally:
-            self._places.release()
+            self._slots.release()
 
 
 @contextlib.asynccontextmanager
-async def _process() -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start Python with nothing of our environment, and end it in every case."""
+async def _start_worker() -> AsyncIterator[asyncio.subprocess.Process]:
+    """Start the worker with an empty environment, and kill it on exit."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-B", "-c", START),
         *(os.path.abspath(path) for path in sys.path),  # noqa: PTH100
@@ -157,63 +157,65 @@ async def _process() -> AsyncIterator[asyncio.subprocess.Process]:
         env={"LANG": "C.UTF-8", "PATH": os.defpath},
         cwd="/",
         limit=LINE_BYTES,
-        start_new_session=True,  # Ctrl-C is for the server, which ends it
+        start_new_session=True,  # Ctrl-C goes to the server only, which kills the worker
     )
     try:
         yield process
     finally:
-        # not process.kill(): before Python 3.12 it may take the exit code away from the loop
+        # not process.kill(): before Python 3.12, the event loop may miss the exit code
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
-        # with what is left in its pipes: that would keep a mere wait from ending
+        # communicate() empties the pipes; with full pipes, wait() would never return
         await asyncio.shield(process.communicate())
 
 
-async def _tell(process: asyncio.subprocess.Process, request: bytes) -> None:
+async def _send_request(process: asyncio.subprocess.Process, request: bytes) -> None:
     assert process.stdin
-    with contextlib.suppress(ConnectionError):  # it ended early: its answer tells why
+    with contextlib.suppress(ConnectionError):  # the worker ended early: its messages say why
         process.stdin.write(request)
         await process.stdin.drain()
         process.stdin.close()
 
 
-async def _read(process: asyncio.subprocess.Process, max_bytes: int) -> AsyncIterator[Message]:
-    """Read what the process says until it says that it is done; anything else is an error."""
+async def _read_messages(
+    process: asyncio.subprocess.Process, max_bytes: int
+) -> AsyncIterator[Message]:
+    """Give the messages of a process until it is done; raise its error, or one for a crash."""
     assert process.stdout
     left = max_bytes
-    while line := await _line(process.stdout):
+    while line := await _read_line(process.stdout):
         left -= len(line)
         if left < 0:
             raise QueryError(
-                f"the result is larger than {max_bytes >> 20} MB: ask for fewer rows or columns",
+                f"the result is larger than {max_bytes >> 20} MB: select fewer rows or columns",
                 is_limit=True,
             )
-        message = _parsed(line)
+        message = _parse_message(line)
         if "error" in message:
-            raise _error(message)
+            raise _to_error(message)
         if message.get("is_done"):
             return
         yield message
-    raise await _died(process)
+    raise await _crash_error(process)
 
 
-async def _line(stream: asyncio.StreamReader) -> bytes:
+async def _read_line(stream: asyncio.StreamReader) -> bytes:
     try:
         return await stream.readline()
     except ValueError as error:  # the line is longer than the limit
-        raise QueryError("a row of the result is too large to be shown", is_limit=True) from error
+        raise QueryError("a row of the result is too large to show", is_limit=True) from error
 
 
-def _parsed(line: bytes) -> Message:
+def _parse_message(line: bytes) -> Message:
     try:
         message: Message = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise QueryError("the query ended in the middle of its answer", is_limit=True) from error
+        raise QueryError("the query ended in the middle of its result", is_limit=True) from error
     return message
 
 
-def _error(message: Message) -> SpotterError:
+def _to_error(message: Message) -> SpotterError:
     text = message["error"]
     if message["kind"] == "busy":
         return BusyError(text)
@@ -222,15 +224,14 @@ def _error(message: Message) -> SpotterError:
     return QueryError(text, is_limit=message["kind"] in ("limit", "memory"))
 
 
-async def _died(process: asyncio.subprocess.Process) -> SpotterError:
-    """Say why a process ended without a word: the kernel ended it, or it is broken."""
+async def _crash_error(process: asyncio.subprocess.Process) -> SpotterError:
+    """Return the error for a process that ended early: the kernel killed it, or it crashed."""
     assert process.stderr
     complaints = await process.stderr.read(NOISE_BYTES)
     code = await process.wait()
     if code < 0:
         return QueryError(
-            "the query was stopped: it took more memory or time than it may, or DuckDB could"
-            " not cope with it",
+            "the query was stopped: it exceeded its memory or time limit, or it crashed DuckDB",
             is_limit=True,
         )
     return QueryError(f"the query could not be run (exit code {code}){last_line(complaints)}")

@@ -1,8 +1,8 @@
-"""Run one query and end: the whole life of the process that `sandbox` starts.
+"""Runs one query and exits: the program of the process that `runner` starts.
 
-It reads a request as one line of JSON, and writes lines of JSON: the columns, chunks of rows, and
-how it ended. What it may use is limited by the kernel, since DuckDB does not always notice that a
-query should stop, nor counts all memory that a function takes.
+It reads a request as one line of JSON from standard input. It writes lines of JSON: the columns,
+the rows, and how the query ended. The kernel limits its resources, because DuckDB does not always
+notice that a query should stop, and does not count all memory that a function uses.
 """
 
 from __future__ import annotations
@@ -40,35 +40,35 @@ EXPLAIN = re.compile(
 )
 VALUES = "select now(), current_date, current_time, 1.5::decimal(9, 1), uuid(), interval 1 day"
 HINTS = {
-    "MULTI": "a pivot needs its values here: pivot … on column in ('a', 'b')",
-    "CALL": "a table function can be selected from: from name(…)",
-    "PRAGMA": "describe and show tell about tables",
+    "MULTI": "write the values of the pivot: pivot … on column in ('a', 'b')",
+    "CALL": "select from the table function: from name(…)",
+    "PRAGMA": "use describe or show to inspect tables",
 }
 
 
 class LimitError(Exception):
-    """The result is larger than it may be."""
+    """The result is larger than the limit."""
 
 
 def main() -> None:
     """Answer the request on standard input."""
-    _keep_output_clean()
+    _redirect_output()
     request = orjson.loads(sys.stdin.buffer.readline())
     _limit_time(request["seconds"])
     try:
-        _answer(request)
+        _run_query(request)
     except (UsageError, duckdb.Error, LimitError) as error:
-        _send(error=_readable(error, request["memory_mb"]), kind=_kind(error))
+        _send(error=_error_message(error, request["memory_mb"]), kind=_error_kind(error))
     except (FileError, MemoryError) as error:
         kind = "busy" if isinstance(error, BusyError) else "file"
         kind = "memory" if isinstance(error, MemoryError) else kind
         _send(error=str(error) or "out of memory", kind=kind)
     sys.stdout.flush()
-    # not through the interpreter's end: letting go of a large result takes long
+    # a normal exit of the interpreter would take long to free a large result
     os._exit(0)
 
 
-def _answer(request: dict[str, Any]) -> None:
+def _run_query(request: dict[str, Any]) -> None:
     connection = open_read_only(
         Path(request["path"]),
         on_wait=lambda _: None,
@@ -76,24 +76,24 @@ def _answer(request: dict[str, Any]) -> None:
         memory_limit=f"{request['memory_mb']}MB",
         threads=2,
     )
-    _limit_rest(connection, request["memory_mb"] << 20, int(request["seconds"]))
+    _limit_resources(connection, request["memory_mb"] << 20, int(request["seconds"]))
     _check(connection, request["query"])
     result = connection.execute(request["query"])
-    described = result.description or []
-    names = [column[0] for column in described]
+    columns = result.description or []
+    names = [column[0] for column in columns]
     if not names:
-        raise UsageError("the query has no result: write one that begins with select")
-    _send(columns=names, numbers=[bool(NUMBERS.fullmatch(str(one[1]))) for one in described])
+        raise UsageError("the query has no result: write a query that begins with select")
+    _send(columns=names, numbers=[bool(NUMBERS.fullmatch(str(column[1]))) for column in columns])
     if request["is_csv"]:
-        _send_csv(names, _fetched(result, request["rows"], is_exact=True))
+        _send_csv(names, _fetch_rows(result, request["rows"], is_exact=True))
     else:
         limit = min(request["rows"], max(1, request["cells"] // len(names)))
-        _send_page(_fetched(result, limit, is_exact=False), request["characters"])
+        _send_page(_fetch_rows(result, limit, is_exact=False), request["characters"])
     _send(is_done=True)
 
 
 def _send_page(rows: Iterator[Row], characters: int) -> None:
-    """Send rows until there are as many characters as a page bears; the first comes in any case."""
+    """Send rows up to a number of characters; the first row is sent in any case."""
     sent = 0
     for row in rows:
         cells = [_cell(value) for value in row]
@@ -105,67 +105,69 @@ def _send_page(rows: Iterator[Row], characters: int) -> None:
         sent += size
 
 
-def _keep_output_clean() -> None:
-    """Let nobody else write where the answer goes: DuckDB might show its progress there."""
+def _redirect_output() -> None:
+    """Send other output to standard error: DuckDB might write its progress between our messages."""
     own = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     sys.stdout = os.fdopen(own, "w", encoding="utf-8")
 
 
 def _limit_time(seconds: float) -> None:
-    """Let the kernel end this process even if nobody else is left to do it."""
+    """Let the kernel end this process even if the viewer is gone."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds + 2)
     _set_limit(resource.RLIMIT_CORE, 0)
     _set_limit(resource.RLIMIT_FSIZE, 0)
 
 
-def _limit_rest(connection: duckdb.DuckDBPyConnection, memory_bytes: int, seconds: int) -> None:
-    """Take away what only the start needed: files, and memory beyond twice DuckDB's share."""
+def _limit_resources(
+    connection: duckdb.DuckDBPyConnection, memory_bytes: int, seconds: int
+) -> None:
+    """Limit CPU time and memory, and forbid to open files, which only the start needs."""
     _set_limit(resource.RLIMIT_CPU, 4 * seconds + 4)
     _set_limit(resource.RLIMIT_DATA, 2 * memory_bytes)
-    # modules and time zones are read from files when the first such value is met
+    # DuckDB reads modules and time zones from files when it first converts such a value
     connection.execute(VALUES).fetchall()
     _set_limit(resource.RLIMIT_NOFILE, _first_free_descriptor())
 
 
 def _first_free_descriptor() -> int:
-    with open("/dev/null", "rb") as file:  # noqa: PTH123 - the number counts
+    with open("/dev/null", "rb") as file:  # noqa: PTH123 - only the descriptor matters
         return file.fileno()
 
 
 def _set_limit(which: int, value: int) -> None:
-    # other systems than Linux do not know each of them; the clock and DuckDB's own limit remain
+    # systems other than Linux lack some limits; the timer and DuckDB's own limit remain
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(which, (value, value))
 
 
 def _check(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Allow one query, or the explanation of one."""
+    """Raise UsageError unless the text is one select, or an explain of one."""
     statements = connection.extract_statements(query)
     if not statements:
-        raise UsageError("there is no query: write one that begins with select")
+        raise UsageError("there is no query: write a query that begins with select")
     if len(statements) > 1:
-        raise UsageError(f"one query at a time, please: these are {len(statements)}")
+        raise UsageError(f"run one query at a time: these are {len(statements)}")
     (statement,) = statements
     if statement.type == duckdb.StatementType.EXPLAIN:
-        _check_explained(connection, query)
+        _check_explain(connection, query)
     elif statement.type != duckdb.StatementType.SELECT:
         name = statement.type.name
         hint = f"\n{HINTS[name]}" if name in HINTS else ""
         raise UsageError(f"only queries are allowed, not {name.lower()}{hint}")
 
 
-def _check_explained(connection: duckdb.DuckDBPyConnection, query: str) -> None:
-    """Look at what is explained: `explain analyze` runs it."""
+def _check_explain(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    """Raise UsageError unless the explained query is a select: `explain analyze` runs it."""
     match = EXPLAIN.match(query)
     inner = connection.extract_statements(query[match.end() :]) if match else []
     if [statement.type for statement in inner] != [duckdb.StatementType.SELECT]:
         raise UsageError("only queries can be explained")
 
 
-def _fetched(result: duckdb.DuckDBPyConnection, limit: int, *, is_exact: bool) -> Iterator[Row]:
-    """Give the rows up to the limit; one more is an error, or the end with a note."""
+def _fetch_rows(result: duckdb.DuckDBPyConnection, limit: int, *, is_exact: bool) -> Iterator[Row]:
+    """Give up to `limit` rows; if there are more, raise LimitError or send that it is cut."""
     count = 0
     while rows := result.fetchmany(min(CHUNK_ROWS, limit + 1 - count)):
         count += len(rows)
@@ -174,7 +176,9 @@ def _fetched(result: duckdb.DuckDBPyConnection, limit: int, *, is_exact: bool) -
             continue
         yield from rows[: limit - count]
         if is_exact:
-            raise LimitError(f"there are more than {limit:,} rows: add a limit or a where")
+            raise LimitError(
+                f"the result has more than {limit:,} rows: add a limit or a where clause"
+            )
         _send(is_cut=True)
         return
 
@@ -185,7 +189,7 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _send_csv(names: list[str], rows: Iterator[Row]) -> None:
-    """Send what `spotter sql --csv` prints, with texts that no spreadsheet runs."""
+    """Send what `spotter sql --csv` prints, with texts that spreadsheets do not run as formulas."""
     _send_lines([[guard_formula(name) for name in names]])
     for chunk in _chunks(rows):
         _send_lines(
@@ -205,7 +209,7 @@ def _send_lines(rows: list[Any]) -> None:
 
 
 def _cell(value: Any) -> str | None:
-    """Write a value as text, cut if it is long: the page says so by the last character."""
+    """Return a value as text; a long text is cut, and an ellipsis shows it."""
     if value is None:
         return None
     text = _text(value)
@@ -224,19 +228,19 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _kind(error: Exception) -> str:
+def _error_kind(error: Exception) -> str:
     if isinstance(error, LimitError):
         return "limit"
     return "memory" if isinstance(error, duckdb.OutOfMemoryException) else "query"
 
 
-def _readable(error: Exception, memory_mb: int) -> str:
-    """Say it without advice that cannot be followed here."""
+def _error_message(error: Exception, memory_mb: int) -> str:
+    """Return the message without DuckDB's advice, which does not apply here."""
     if isinstance(error, duckdb.OutOfMemoryException):
-        return f"the query needs more memory than the {memory_mb} MB it may use here"
+        return f"the query needs more than {memory_mb} MB of memory, the limit on this page"
     if isinstance(error, duckdb.PermissionException) and "LocalFileSystem" in str(error):
-        place = str(error).partition("\n")[2].strip("\n")
-        return f"queries can read the tables of the warehouse, no files\n\n{place}".strip()
+        position = str(error).partition("\n")[2].strip("\n")
+        return f"queries can read the tables of the warehouse, not files\n\n{position}".strip()
     return str(error)
 
 

@@ -1,1 +1,1 @@
-"""Open what was given, serve it, and keep others out; keep up with runs that still grow."""
+"""Starts the viewer: finds or fills the warehouse, and serves its pages."""

@@ -1,4 +1,4 @@
-"""A rollouts file that came alone: its inputs are made of what the rollouts repeat of them."""
+"""Inputs for a rollouts file without any: they are copied from the fields of its rollouts."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from collector.atomic_files import Drafts
 from collector.errors import FileError
 from collector.jsonl import Row, dump, parse_object
 from collector.profiling.python_reader import BOM, input_row
-from collector.viewer.live import DERIVED_FOLDER
+from collector.viewer.transcripts.offsets import INDEX_FOLDER
 
 INDICES = ("_ng_task_index", "_ng_rollout_index")
-KEPT = ("responses_create_params", "agent_ref", *INDICES)
+COPIED_FIELDS = ("responses_create_params", "agent_ref", *INDICES)
 
 
-def derived_inputs(rollouts: Path, warehouse: Path) -> Path:
-    """Return where the inputs of a file without any are kept."""
+def derived_inputs_path(rollouts: Path, warehouse: Path) -> Path:
+    """Return the path of the inputs that are derived from a rollouts file."""
     name = hashlib.md5(os.fsencode(rollouts)).hexdigest() + INPUTS_SUFFIX
-    return warehouse.parent / DERIVED_FOLDER / name
+    return warehouse.parent / INDEX_FOLDER / name
 
 
 def derive_inputs(run: Run, say: Callable[[str], None]) -> None:
-    """Write the inputs that the rollouts answer, line by line."""
+    """Write one input for each rollout of a run, line by line."""
     say(
         f"{run.rollouts} has no {run.rollouts.stem}{INPUTS_SUFFIX} beside it:"
-        " what is there counts as all there is"
+        " the rollouts present are treated as the complete run"
     )
     try:
         with Drafts() as drafts:
@@ -39,25 +39,25 @@ def derive_inputs(run: Run, say: Callable[[str], None]) -> None:
                     if row is not None:
                         target.write(dump(row) + b"\n")
                 if not target.tell() and not run.rollouts.stat().st_size:
-                    raise FileError(f"there is no rollout in {run.rollouts}: it is empty")
+                    raise FileError(f"{run.rollouts} is empty: it has no rollouts")
             drafts.publish()
     except OSError as error:
         raise FileError(f"cannot read {run.rollouts}: {error.strerror}") from error
 
 
 def _input_of(line: bytes) -> Row | None:
-    """Return the input of a rollout; the profile names lines that are not rollouts."""
+    """Return the input of a rollout, or None for other lines, which the profile reports."""
     try:
         row = parse_object(line)
     except ValueError:
-        row = _read_leniently(line)
+        row = _parse_leniently(line)
     if not all(name in row for name in INDICES):
         return None
-    return {name: row[name] for name in KEPT if name in row}
+    return {name: row[name] for name in COPIED_FIELDS if name in row}
 
 
-def _read_leniently(line: bytes) -> Row:
-    """Read a line with numbers that JSON does not have, as the profile does."""
+def _parse_leniently(line: bytes) -> Row:
+    """Parse a line with numbers that JSON does not have, such as NaN, as the profile does."""
     try:
         row = json.loads(line.decode("utf-8"))
         return input_row(row) if isinstance(row, dict) else {}

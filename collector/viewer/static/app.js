@@ -1,22 +1,22 @@
-/* What the pages do beyond links and forms: keys, short addresses, live runs, texts on demand, copies. */
+/* The behaviour of the pages: keys, forms, updates of a running run, texts on demand, copy buttons. */
 "use strict";
 
 (() => {
   const LIVE_MS = 3000;
   const SLOWEST_MS = 30000;
   const SHOWN_BYTES = 1_000_000;
-  const KEPT = "spotter.kept";
+  const POSITION_KEY = "spotter.kept";
   const FOLDED = "details.fold, details.reasoning";
-  // as in text.py: controls, half surrogate pairs, and what turns the direction of the text around it
+  // as in text.py: control characters, halves of surrogate pairs, characters that change the direction of text
   const HIDDEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}|[\u{e0000}-\u{e007f}]/gu;
 
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector, within = document) => within.querySelector(selector);
 
   function element(tag, properties, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children);
-    return made;
+    const node = Object.assign(document.createElement(tag), properties);
+    node.append(...children);
+    return node;
   }
 
   // --- keys --------------------------------------------------------------------------------------
@@ -27,9 +27,9 @@
   }
 
   function click(selector) {
-    const found = one(selector);
-    found?.click();
-    return Boolean(found);
+    const target = one(selector);
+    target?.click();
+    return Boolean(target);
   }
 
   function focusSearch() {
@@ -39,7 +39,7 @@
     return Boolean(field);
   }
 
-  function turnFolds() {
+  function toggleFolds() {
     const folds = all(FOLDED);
     const isOpening = folds.some((fold) => !fold.open);
     for (const fold of folds) fold.open = isOpening;
@@ -65,26 +65,26 @@
     t: () => click('[data-key="t"]'),
     u: goUp,
     "/": focusSearch,
-    e: turnFolds,
+    e: toggleFolds,
     "?": showKeys,
   };
   const ARROWS = { ArrowRight: KEYS.n, ArrowLeft: KEYS.p };
 
-  // arrows belong to what scrolls sideways, if that has the focus
+  // arrow keys scroll an element that scrolls sideways, if it has the focus
   function action(event) {
     if (Object.hasOwn(KEYS, event.key)) return KEYS[event.key];
     return event.shiftKey || event.target.closest?.(".scroll, pre, canvas") ? undefined : ARROWS[event.key];
   }
 
-  function pressed(event) {
+  function handleKey(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (isTyping(event.target) || one("dialog[open]")) return;
     if (action(event)?.()) event.preventDefault();
   }
 
-  function sendOnEnter(event) {
-    const isAsked = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    const form = isAsked && event.target.closest?.("textarea")?.form;
+  function submitOnCtrlEnter(event) {
+    const isCtrlEnter = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    const form = isCtrlEnter && event.target.closest?.("textarea")?.form;
     if (!form) return;
     event.preventDefault();
     form.requestSubmit();
@@ -92,20 +92,20 @@
 
   // --- forms -------------------------------------------------------------------------------------
 
-  // an empty field says nothing: leave it out, so that links stay short
-  function leaveOutEmpty(form) {
+  // empty fields are left out of the address, so that links stay short
+  function disableEmptyFields(form) {
     for (const field of form.elements) if (field.name && field.value === "") field.disabled = true;
   }
 
-  function useAgain(form) {
+  function enableFields(form) {
     for (const field of form.elements) field.disabled = false;
   }
 
   function wireForms() {
     for (const field of all("[data-submit]")) field.addEventListener("change", () => field.form.requestSubmit());
     for (const form of all("form#filters")) {
-      form.addEventListener("submit", () => leaveOutEmpty(form));
-      window.addEventListener("pageshow", () => useAgain(form));
+      form.addEventListener("submit", () => disableEmptyFields(form));
+      window.addEventListener("pageshow", () => enableFields(form));
     }
   }
 
@@ -131,20 +131,20 @@
     });
   }
 
-  // --- a run that is still collected -------------------------------------------------------------
+  // --- a run that is still being collected -------------------------------------------------------
 
-  function keep(value) {
+  function savePosition(value) {
     try {
-      sessionStorage.setItem(KEPT, JSON.stringify(value));
+      sessionStorage.setItem(POSITION_KEY, JSON.stringify(value));
     } catch {
-      /* the page starts at its top */
+      /* without storage, the page starts at the top */
     }
   }
 
-  function kept() {
+  function takePosition() {
     try {
-      const value = JSON.parse(sessionStorage.getItem(KEPT));
-      sessionStorage.removeItem(KEPT);
+      const value = JSON.parse(sessionStorage.getItem(POSITION_KEY));
+      sessionStorage.removeItem(POSITION_KEY);
       return value?.address === location.href ? value : null;
     } catch {
       return null;
@@ -153,26 +153,26 @@
 
   function reload(isLast) {
     const open = all("details").flatMap((details, index) => (details.open ? [index] : []));
-    keep({ address: location.href, top: scrollY, open, isLast });
+    savePosition({ address: location.href, top: scrollY, open, isLast });
     location.reload();
   }
 
-  function restore(value) {
+  function restorePosition(value) {
     const details = all("details");
     for (const index of value?.open ?? []) if (details[index]) details[index].open = true;
     if (value) scrollTo(0, value.top);
   }
 
-  // a page must not go away under somebody who types, selects or reads a dialog
+  // do not reload the page while the user types, selects text or has a dialog open
   function isBusy() {
     const isSelected = String(getSelection() ?? "") !== "";
     return isSelected || isTyping(document.activeElement ?? document.body) || Boolean(one("dialog[open]"));
   }
 
-  async function ask(address) {
-    const answer = await fetch(address, { headers: { accept: "application/json" }, cache: "no-store" });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return answer.json();
+  async function fetchJson(address) {
+    const response = await fetch(address, { headers: { accept: "application/json" }, cache: "no-store" });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return response.json();
   }
 
   function follow(section, wasLast) {
@@ -181,15 +181,15 @@
     let pause = LIVE_MS;
     const look = async () => {
       try {
-        const now = document.hidden ? null : await ask(section.dataset.live);
+        const now = document.hidden ? null : await fetchJson(section.dataset.live);
         const isOver = now && !now.is_running;
         if (isOver && wasLast) return;
         const isNew = now && (isOver || now.profiled_at !== section.dataset.version);
         if (isNew && !isBusy()) return reload(isOver);
-        status.textContent = isNew ? "There are newer figures." : "";
+        status.textContent = isNew ? "Newer figures are available." : "";
         pause = LIVE_MS;
       } catch {
-        status.textContent = "The viewer is not reachable; trying again.";
+        status.textContent = "The viewer is not reachable. Trying again.";
         pause = Math.min(SLOWEST_MS, pause * 2);
       }
       setTimeout(look, pause);
@@ -199,10 +199,10 @@
 
   // --- texts on demand ---------------------------------------------------------------------------
 
-  const visible = (text) => text.replace(HIDDEN, (char) => `<U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
+  const showHidden = (text) => text.replace(HIDDEN, (char) => `<U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
-  async function start(answer, limit) {
-    const reader = answer.body.getReader();
+  async function readStart(response, limit) {
+    const reader = response.body.getReader();
     const decoder = new TextDecoder();
     let text = "";
     for (let size = 0; size < limit; ) {
@@ -220,28 +220,28 @@
     const status = element("p", { className: "note", role: "status", textContent: "Loading …" });
     details.append(status);
     try {
-      const answer = await fetch(address);
-      if (!answer.ok) throw new Error(`status ${answer.status}`);
-      const { text, isCut } = await start(answer, SHOWN_BYTES);
-      details.append(element("pre", { tabIndex: 0, className: "raw" }, visible(text)));
+      const response = await fetch(address);
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const { text, isCut } = await readStart(response, SHOWN_BYTES);
+      details.append(element("pre", { tabIndex: 0, className: "raw" }, showHidden(text)));
       if (!isCut) return status.remove();
-      status.replaceChildren("This is the beginning: ", element("a", { href: address, textContent: "open the whole" }), ".");
+      status.replaceChildren("This is the beginning: ", element("a", { href: address, textContent: "open all of it" }), ".");
     } catch (error) {
-      status.textContent = `It could not be loaded (${error.message}). Close and open this to try again.`;
+      status.textContent = `Loading failed (${error.message}). Close this and open it again to retry.`;
       details.addEventListener("toggle", () => details.open && (status.remove(), load(details)), { once: true });
     }
   }
 
   function wireTexts() {
     for (const details of all("details[data-src]")) {
-      const isFirst = () => details.open && !details.dataset.asked && (details.dataset.asked = "yes");
+      const isFirst = () => details.open && !details.dataset.loaded && (details.dataset.loaded = "yes");
       const look = () => isFirst() && load(details);
       details.addEventListener("toggle", look);
       look();
     }
   }
 
-  // --- copies ------------------------------------------------------------------------------------
+  // --- copy buttons ------------------------------------------------------------------------------
 
   function copyButton(label, text) {
     const button = element("button", { type: "button", className: "copy", textContent: label });
@@ -269,9 +269,9 @@
     }
   }
 
-  // --- all of it ---------------------------------------------------------------------------------
+  // --- start -------------------------------------------------------------------------------------
 
-  // a link to a folded part, or into it, opens it
+  // a link to a folded part or to something inside it opens the part
   function openTarget() {
     const target = one(":target");
     const within = target ? one(":scope > details.whole", target) : null;
@@ -286,10 +286,10 @@
     }
   }
 
-  const before = kept();
-  restore(before);
-  document.addEventListener("keydown", sendOnEnter);
-  document.addEventListener("keydown", pressed);
+  const before = takePosition();
+  restorePosition(before);
+  document.addEventListener("keydown", submitOnCtrlEnter);
+  document.addEventListener("keydown", handleKey);
   for (const wire of [wireDialogs, wireForms, wireCompare, wireTexts, wireCopies, openTarget]) wire();
   for (const section of all("[data-live]")) follow(section, Boolean(before?.isLast));
   window.addEventListener("hashchange", openTarget);

@@ -1,11 +1,11 @@
-/* How a chart looks: turns the data of a `figure.chart` into what Chart.js wants. */
+/* Turns the data of a `figure.chart` into the options of Chart.js. */
 "use strict";
 
 const spotterCharts = (() => {
   const MANY = 60; // more bars than this have no room for whiskers
   const CUT = 22;
 
-  // --- what to say -------------------------------------------------------------------------------
+  // --- texts -------------------------------------------------------------------------------------
 
   function number(value, isWhole = Number.isInteger(value)) {
     if (!Number.isFinite(value)) return "–";
@@ -17,7 +17,7 @@ const spotterCharts = (() => {
     return !series.low.length && series.y.every(Number.isInteger) && Math.max(...series.y) > 1;
   }
 
-  const shortened = (text) => (text.length > CUT ? `${text.slice(0, CUT - 1)}…` : text);
+  const shorten = (text) => (text.length > CUT ? `${text.slice(0, CUT - 1)}…` : text);
 
   function valueText(series, place) {
     const [low, high] = [series.low[place], series.high[place]];
@@ -33,13 +33,13 @@ const spotterCharts = (() => {
     return data.kind === "bars" && typeof x === "number" ? label : `${label}, ${where}`;
   }
 
-  function spoken(data, place) {
+  function spokenText(data, place) {
     const values = data.series.filter((one) => Number.isFinite(one.y[place]));
-    const said = values.map((one) => `${one.name} ${valueText(one, place)}`);
-    return [placeText(data, place), ...said].join("; ");
+    const texts = values.map((one) => `${one.name} ${valueText(one, place)}`);
+    return [placeText(data, place), ...texts].join("; ");
   }
 
-  // --- how it looks ------------------------------------------------------------------------------
+  // --- colours -----------------------------------------------------------------------------------
 
   function palette(figure) {
     const style = getComputedStyle(figure);
@@ -56,8 +56,8 @@ const spotterCharts = (() => {
     };
   }
 
-  // in a comparison the colour says which run, the dash which score; else both say which series
-  function looks(data, colours) {
+  // in a comparison the colour shows the run and the dash shows the score; else both show the series
+  function seriesStyles(data, colours) {
     const isCompared = data.series.length > 1 && data.series.every((one) => /^[AB] /.test(one.name));
     const half = Math.ceil(data.series.length / 2);
     return data.series.map((one, index) => ({
@@ -67,10 +67,10 @@ const spotterCharts = (() => {
     }));
   }
 
-  // the page's variables are all like #rrggbb
-  const faded = (colour, share) => colour + Math.round(share * 255).toString(16).padStart(2, "0");
+  // the colour variables of the page all have the form #rrggbb
+  const fade = (colour, share) => colour + Math.round(share * 255).toString(16).padStart(2, "0");
 
-  function mixed(colour, other, share) {
+  function mix(colour, other, share) {
     const part = (text, at) => parseInt(text.slice(at, at + 2), 16);
     const blend = (at) => Math.round(share * part(colour, at) + (1 - share) * part(other, at));
     return `rgb(${blend(1)} ${blend(3)} ${blend(5)})`;
@@ -81,7 +81,7 @@ const spotterCharts = (() => {
     if (data.kind === "bars") {
       const isDense = data.x.length > MANY;
       const gaps = isDense ? { barPercentage: 1, categoryPercentage: 1 } : { borderRadius: 2 };
-      const fill = mixed(look.colour, colours.surface, isDense ? 0.6 : 0.85); // clear ones make a moiré
+      const fill = mix(look.colour, colours.surface, isDense ? 0.6 : 0.85); // transparent bars would show a moiré pattern
       return { ...common, ...gaps, maxBarThickness: 56, data: series.y, backgroundColor: fill, hoverBackgroundColor: look.colour };
     }
     const points = series.y.map((y, place) => ({ x: data.x[place], y }));
@@ -91,10 +91,10 @@ const spotterCharts = (() => {
     }
     const alpha = Math.min(0.6, Math.max(0.15, 150 / points.length));
     const drawn = { pointRadius: points.length > 300 ? 3 : 4, pointHoverRadius: 6, hitRadius: 4, pointBorderWidth: 0 };
-    return { ...common, ...drawn, data: points, backgroundColor: faded(look.colour, alpha), pointHoverBackgroundColor: look.colour, clip: 8 };
+    return { ...common, ...drawn, data: points, backgroundColor: fade(look.colour, alpha), pointHoverBackgroundColor: look.colour, clip: 8 };
   }
 
-  // categories with long names lie on their side
+  // bars of categories with long names are horizontal
   function isSideways(data) {
     const words = data.x.filter((x) => typeof x === "string");
     return data.kind === "bars" && data.series.some((one) => one.low.length) && words.join("").length > 60;
@@ -122,7 +122,7 @@ const spotterCharts = (() => {
       places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);
       places.grid.display = false;
       places.ticks.autoSkipPadding = 12;
-      places.ticks.callback = (value) => shortened(typeof data.x[value] === "number" ? number(data.x[value]) : data.x[value]);
+      places.ticks.callback = (value) => shorten(typeof data.x[value] === "number" ? number(data.x[value]) : data.x[value]);
       return isSideways(data) ? { x: values, y: places } : { x: places, y: values };
     }
     places.type = "linear";
@@ -144,28 +144,28 @@ const spotterCharts = (() => {
       cornerRadius: 5,
       displayColors: data.series.length > 1,
       usePointStyle: true,
-      // rollouts with the same reward and length lie on top of each other
+      // rollouts with the same reward and length overlap: show only the first
       filter: (_, index) => data.kind !== "points" || index === 0,
       callbacks: {
         title: (items) => placeText(data, place(items)).slice(0, 120),
         label: (item) => `${data.series.length > 1 ? " " : ""}${item.dataset.label}: ${valueText(data.series[item.datasetIndex], item.dataIndex)}`,
-        footer: (items) => (data.hrefs[place(items)] ? "Click or Enter opens it" : ""),
+        footer: (items) => (data.hrefs[place(items)] ? "Click or press Enter to open" : ""),
       },
     };
   }
 
-  // --- intervals: a band along a line or many bars, a whisker on a bar or on a place alone -------
+  // --- intervals: a band along a line or many bars, a whisker on a bar or a single point ---------
 
-  function stretches(data, series) {
-    const found = [];
+  function knownRuns(data, series) {
+    const runs = [];
     let open = null;
     data.x.forEach((_, place) => {
       const isKnown = Number.isFinite(series.low[place]) && Number.isFinite(series.high[place]);
-      if (isKnown && !open) found.push((open = []));
+      if (isKnown && !open) runs.push((open = []));
       if (isKnown) open.push(place);
       else open = null;
     });
-    return found;
+    return runs;
   }
 
   function drawBand(context, spots) {
@@ -193,7 +193,7 @@ const spotterCharts = (() => {
     const elements = chart.getDatasetMeta(index).data;
     const series = data.series[index];
     const context = chart.ctx;
-    for (const places of stretches(data, series)) {
+    for (const places of knownRuns(data, series)) {
       const spots = places.map((place) => ({
         x: isTurned ? elements[place].y : elements[place].x,
         low: scale.getPixelForValue(series.low[place]),
@@ -213,8 +213,8 @@ const spotterCharts = (() => {
       drawn.forEach((look, index) => {
         if (!chart.isDatasetVisible(index)) return;
         context.lineWidth = 1.5;
-        context.strokeStyle = isBars ? faded(colours.strong, 0.75) : look.colour;
-        context.fillStyle = isBars ? faded(colours.strong, 0.16) : faded(look.colour, 0.14);
+        context.strokeStyle = isBars ? fade(colours.strong, 0.75) : look.colour;
+        context.fillStyle = isBars ? fade(colours.strong, 0.16) : fade(look.colour, 0.14);
         drawSeries(chart, data, index);
       });
       context.restore();
@@ -222,9 +222,9 @@ const spotterCharts = (() => {
     return { id: "intervals", [isBars ? "afterDatasetsDraw" : "beforeDatasetsDraw"]: draw };
   }
 
-  function open(href, isElsewhere) {
-    if (!/^(\/(?!\/)|#)/.test(href ?? "")) return; // addresses of this viewer, parts of this report
-    if (isElsewhere) window.open(href, "_blank", "noopener");
+  function open(href, isNewTab) {
+    if (!/^(\/(?!\/)|#)/.test(href ?? "")) return; // only addresses of this viewer and anchors of this report
+    if (isNewTab) window.open(href, "_blank", "noopener");
     else location.assign(href);
   }
 
@@ -233,7 +233,7 @@ const spotterCharts = (() => {
     return chart.getElementsAtEventForMode(event, how.mode, how, false)[0]?.index;
   }
 
-  function pointed(data) {
+  function pointerHandlers(data) {
     return {
       onClick: (event, _, chart) => open(data.hrefs[placeAt(chart, event)], event.native.ctrlKey || event.native.metaKey),
       onHover: (event, _, chart) => {
@@ -242,14 +242,14 @@ const spotterCharts = (() => {
     };
   }
 
-  // --- all of it ---------------------------------------------------------------------------------
+  // --- the options -------------------------------------------------------------------------------
 
-  function emptiness(data, colours) {
+  function emptyChartNote(data, colours) {
     const draw = ({ ctx, chartArea }) => {
       Object.assign(ctx, { fillStyle: colours.text, textAlign: "center" });
       ctx.fillText("no values", (chartArea.left + chartArea.right) / 2, (chartArea.top + chartArea.bottom) / 2);
     };
-    return { id: "emptiness", afterDraw: data.series.some((one) => one.y.some(Number.isFinite)) ? undefined : draw };
+    return { id: "emptyChartNote", afterDraw: data.series.some((one) => one.y.some(Number.isFinite)) ? undefined : draw };
   }
 
   function interaction(data) {
@@ -275,7 +275,7 @@ const spotterCharts = (() => {
 
   function config(data, figure) {
     const colours = palette(figure);
-    const drawn = looks(data, colours);
+    const drawn = seriesStyles(data, colours);
     const isBars = data.kind === "bars";
     return {
       type: { bars: "bar", lines: "line", points: "scatter" }[data.kind],
@@ -290,11 +290,11 @@ const spotterCharts = (() => {
         layout: { padding: { top: 8, right: 10 } },
         plugins: { legend: legend(data, colours, drawn), tooltip: tooltip(data, colours) },
         scales: scales(data, colours),
-        ...pointed(data),
+        ...pointerHandlers(data),
       },
-      plugins: [intervals(data, colours, drawn), emptiness(data, colours)],
+      plugins: [intervals(data, colours, drawn), emptyChartNote(data, colours)],
     };
   }
 
-  return { config, isSideways, open, spoken };
+  return { config, isSideways, open, spokenText };
 })();

@@ -1,11 +1,11 @@
-/* Draws each `figure.chart` from the JSON in it, and lets keys move over its places. */
+/* Draws each `figure.chart` from its JSON, and lets the arrow keys move over its bars or points. */
 "use strict";
 
 (() => {
-  const { config, isSideways, open, spoken } = spotterCharts;
+  const { config, isSideways, open, spokenText } = spotterCharts;
   const charts = new Map();
 
-  function show(chart, data, place) {
+  function highlight(chart, data, place) {
     const active = data.series.flatMap((one, datasetIndex) =>
       Number.isFinite(one.y[place]) ? [{ datasetIndex, index: place }] : []);
     const { x, y } = active.length ? chart.getDatasetMeta(active[0].datasetIndex).data[place] : { x: 0, y: 0 };
@@ -14,7 +14,7 @@
     chart.update("none");
   }
 
-  function moved(key, at, count) {
+  function nextPosition(key, at, count) {
     if (key === "ArrowRight" || key === "ArrowDown") return Math.min(count - 1, at + 1);
     if (key === "ArrowLeft" || key === "ArrowUp") return Math.max(0, at - 1);
     if (key === "PageDown") return Math.min(count - 1, at + Math.ceil(count / 20));
@@ -22,7 +22,7 @@
     return { Home: 0, End: count - 1 }[key];
   }
 
-  function steer(canvas, data) {
+  function addKeys(canvas, data) {
     const order = data.x.map((_, place) => place);
     if (data.kind === "points") order.sort((a, b) => data.x[a] - data.x[b] || a - b);
     const status = document.createElement("p");
@@ -35,17 +35,17 @@
     let at = -1;
     canvas.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && at >= 0) return open(data.hrefs[order[at]], event.ctrlKey || event.metaKey);
-      const next = moved(event.key, at, order.length);
+      const next = nextPosition(event.key, at, order.length);
       if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       at = next;
-      show(charts.get(canvas), data, order[at]);
-      status.textContent = spoken(data, order[at]);
+      highlight(charts.get(canvas), data, order[at]);
+      status.textContent = spokenText(data, order[at]);
     });
-    canvas.addEventListener("blur", () => show(charts.get(canvas), data, -1));
+    canvas.addEventListener("blur", () => highlight(charts.get(canvas), data, -1));
   }
 
-  // --- all of it ---------------------------------------------------------------------------------
+  // --- start -------------------------------------------------------------------------------------
 
   function read(figure) {
     return JSON.parse(figure.querySelector(".chart-data").textContent);
@@ -68,10 +68,10 @@
     drawAll();
     for (const [canvas] of charts) {
       const data = read(canvas.closest("figure"));
-      if (data.hrefs.some(Boolean)) steer(canvas, data);
+      if (data.hrefs.some(Boolean)) addKeys(canvas, data);
     }
     document.addEventListener("spotter:theme", drawAll);
-    // paper is light: the colours change with the style sheet for print
+    // print uses the light colours
     matchMedia("print").addEventListener("change", drawAll);
   }
 

@@ -1,4 +1,4 @@
-/* Light, dark, or as the system has it. Loaded before the page is drawn, so that nothing flashes. */
+/* The theme: light, dark or that of the system. Loaded before the page is drawn, so that it does not flash. */
 "use strict";
 
 (() => {
@@ -7,8 +7,8 @@
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
 
-  // storage throws where it is not allowed: in a file, or with cookies blocked
-  function stored() {
+  // storage throws an error where it is not allowed: in a local file, or with cookies blocked
+  function storedTheme() {
     try {
       return localStorage.getItem(KEY);
     } catch {
@@ -20,29 +20,29 @@
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      /* the choice holds for this page */
+      /* without storage, the choice applies to this page only */
     }
   }
 
-  function current() {
+  function currentTheme() {
     return root.dataset.theme in NEXT ? root.dataset.theme : "auto";
   }
 
-  // the palette of app.css goes by the shade, which "auto" takes from the system
+  // app.css chooses its colours by the shade; "auto" takes the shade from the system
   function announce() {
-    const isDark = current() === "dark" || (current() === "auto" && system.matches);
+    const isDark = currentTheme() === "dark" || (currentTheme() === "auto" && system.matches);
     root.dataset.shade = isDark ? "dark" : "light";
     document.dispatchEvent(new Event("spotter:theme"));
   }
 
   function label(button) {
-    button.textContent = `Theme: ${current()}`;
-    button.title = `Change the theme to ${NEXT[current()]}`;
+    button.textContent = `Theme: ${currentTheme()}`;
+    button.title = `Change the theme to ${NEXT[currentTheme()]}`;
   }
 
   function change(button) {
-    root.dataset.theme = NEXT[current()];
-    store(current());
+    root.dataset.theme = NEXT[currentTheme()];
+    store(currentTheme());
     label(button);
     announce();
   }
@@ -55,8 +55,8 @@
     }
   }
 
-  const wanted = stored();
-  root.dataset.theme = wanted in NEXT ? wanted : "auto";
+  const saved = storedTheme();
+  root.dataset.theme = saved in NEXT ? saved : "auto";
   announce();
   document.addEventListener("DOMContentLoaded", wire);
   system.addEventListener("change", announce);

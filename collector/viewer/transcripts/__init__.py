@@ -1,1 +1,1 @@
-"""Read single rollouts from their files, and lay them out for reading and comparing."""
+"""Reads single rollouts from their files, and prepares them for reading and comparing."""

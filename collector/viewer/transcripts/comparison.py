@@ -1,4 +1,4 @@
-"""Two rollouts side by side: their conversations thing by thing, and the figures around them."""
+"""Compares two rollouts: their conversations entry by entry, and their other fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collector.jsonl import Row
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.difference import Differ, Difference, align
 from collector.viewer.transcripts.items import Entry
-from collector.viewer.transcripts.rollout_fields import read_particulars, read_verdict
+from collector.viewer.transcripts.rollout_fields import read_details, verifier_fields
 from collector.viewer.transcripts.text_limits import PAGE_CHARS, Cutter, Text
 
 FIELD_CHARS = 500
@@ -16,7 +16,7 @@ FIELD_CHARS = 500
 
 @dataclass(frozen=True)
 class Side:
-    """One thing of one conversation, with where it stands."""
+    """An entry of one conversation, with a label of its position."""
 
     label: str
     entry: Entry
@@ -24,7 +24,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """What stands beside each other in both conversations, or only in one."""
+    """Two entries that belong together, or an entry that only one conversation has."""
 
     first: Side | None
     second: Side | None
@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class FieldPair:
-    """A field of both rollouts."""
+    """A field of both rollouts, as text."""
 
     name: str
     first: str
@@ -47,14 +47,14 @@ class FieldPair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rollouts with what differs between them."""
+    """The differences between two rollouts."""
 
     pairs: list[Pair]
     fields: list[FieldPair]
 
     @property
     def is_coarse(self) -> bool:
-        """Tell whether some texts were too long to be compared."""
+        """Tell whether some texts were too long to compare word by word."""
         return any(
             pair.first and pair.second and pair.difference.unit == "whole" for pair in self.pairs
         )
@@ -66,7 +66,7 @@ class Comparison:
 
 
 def compare_rollouts(first: Row, second: Row) -> Comparison:
-    """Compare two rollouts as far as a page shows them."""
+    """Compare the parts of two rollouts that a page shows."""
     left, right = _sides(first), _sides(second)
     differ = Differ()
     pairs = align([_key(side) for side in left], [_key(side) for side in right])
@@ -99,11 +99,11 @@ def _pair(first: Side | None, second: Side | None, differ: Differ) -> Pair:
     texts = [side.entry.text if side else None for side in (first, second)]
     if first and second and texts[0] == texts[1] and first.entry.title != second.entry.title:
         texts = [f"{side.entry.title}\n{side.entry.text}" for side in (first, second)]
-    return Pair(first, second, differ.sides(texts[0], texts[1]))
+    return Pair(first, second, differ.compare_optional(texts[0], texts[1]))
 
 
 def _fields(first: Row, second: Row) -> list[FieldPair]:
-    """Return the fields of both, those that differ first."""
+    """Return the fields of both rollouts, starting with those that differ."""
     left, right = _values(first), _values(second)
     pairs = [
         FieldPair(name, left.get(name, "–"), right.get(name, "–")) for name in {**left, **right}
@@ -112,12 +112,12 @@ def _fields(first: Row, second: Row) -> list[FieldPair]:
 
 
 def _values(row: Row) -> dict[str, str]:
-    """Return the fields of a rollout that two rollouts are compared by."""
+    """Return the fields of a rollout that the comparison shows."""
     cutter = Cutter()
-    own = read_particulars({"response": row.get("response"), **read_verdict(row)}, cutter)
+    own = read_details({"response": row.get("response"), **verifier_fields(row)}, cutter)
     texts = [cutter.text(str(row.get("reward")), "/reward", name="reward"), *own.usage]
-    return {text.name: _shown(text) for text in [*texts, *own.verifier]}
+    return {text.name: _shorten(text) for text in [*texts, *own.verifier]}
 
 
-def _shown(text: Text) -> str:
-    return text.shown[:FIELD_CHARS] + ("…" if text.size > FIELD_CHARS else "")
+def _shorten(text: Text) -> str:
+    return text.shown_text[:FIELD_CHARS] + ("…" if text.size > FIELD_CHARS else "")

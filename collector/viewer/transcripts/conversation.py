@@ -1,4 +1,4 @@
-"""The conversation of a rollout as a person reads it: turns, steps, calls with their results."""
+"""The conversation of a rollout as turns and steps, with each call beside its result."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from collector.jsonl import Row
 from collector.viewer.transcripts.items import Entry, read_entries
 from collector.viewer.transcripts.text_limits import Cutter
 
-NO_RESULT = "no result of this call is in the file"
-NO_CALL = "the call of this result is not in the file"
+NO_RESULT = "the file has no result for this call"
+NO_CALL = "the file has no call for this result"
 
 
 @dataclass(frozen=True)
-class Step:
-    """What the model did at once, or, without a number, something that it did not make."""
+class ConversationStep:
+    """Entries that the model made in one response; without a number, an entry from elsewhere."""
 
     number: int | None
     entries: list[Entry]
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What follows from one message of the user; number 0 is what stands before the first."""
+class ConversationTurn:
+    """A message of the user and what follows it; turn 0 is what precedes the first message."""
 
     number: int
-    steps: list[Step]
+    steps: list[ConversationStep]
 
 
 @dataclass(frozen=True)
-class Conversation:
-    """A conversation: what was given and what the model made, in one row of numbers.
+class RolloutConversation:
+    """The input and the output of a rollout, with turns and steps numbered throughout.
 
-    A turn begins with a message of the user and lasts until the next one; messages of the user
-    that follow on each other are one turn. A step is what the model made in one go: reasoning,
-    then a message and the calls that go with it. A new step begins when the model goes on after
-    something it did not make (a message, a tool's result), when it reasons anew, and when it says
-    something after a call or another message.
+    A turn begins with a message of the user and lasts until the next one. Several messages of the
+    user in a row are one turn. A step is one response of the model: reasoning, then a message and
+    its calls. A new step begins in three cases: the model continues after an entry that it did not
+    make (a message, a tool's result), it starts to reason again, or it writes a message after a
+    call or another message.
     """
 
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[ConversationTurn] = field(default_factory=list)
     step_count: int = 0
 
     def entries(self) -> Iterator[tuple[int, int | None, Entry]]:
@@ -54,27 +54,32 @@ class Conversation:
                         yield turn.number, step.number, entry.result
 
 
-def read_conversation(row: Row, cutter: Cutter | None = None) -> Conversation:
-    """Read the conversation of a rollout; what has an unknown form is shown as its JSON."""
+def read_conversation(row: Row, cutter: Cutter | None = None) -> RolloutConversation:
+    """Return the conversation of a rollout; items of an unknown form are shown as JSON."""
     entries = read_entries(row, cutter or Cutter())
-    results = _paired(entries)
-    paired = {id(result) for result in results.values()}
-    turns: list[Turn] = []
+    results = _match_results(entries)
+    matched = {id(result) for result in results.values()}
+    turns: list[ConversationTurn] = []
     steps = 0
     last: Entry | None = None
     for entry in entries:
         if not turns or _begins_turn(entry, last):
-            turns.append(Turn(_turn_number(turns, entry), []))
-        if id(entry) not in paired:
-            is_new = entry.is_models and (last is None or _begins_step(entry, last))
+            turns.append(ConversationTurn(_turn_number(turns, entry), []))
+        if id(entry) not in matched:
+            is_new = entry.is_from_model and (last is None or _begins_step(entry, last))
             steps += is_new
-            _add(turns[-1], _finished(entry, results), steps if entry.is_models else None, is_new)
+            _add(
+                turns[-1],
+                _attach_result(entry, results),
+                steps if entry.is_from_model else None,
+                is_new,
+            )
         last = entry
-    return Conversation(turns, steps)
+    return RolloutConversation(turns, steps)
 
 
-def _paired(entries: list[Entry]) -> dict[int, Entry]:
-    """Return the result of each call; the same id may be used again and again."""
+def _match_results(entries: list[Entry]) -> dict[int, Entry]:
+    """Return the results by the id() of their call; several calls may share a call_id."""
     waiting: defaultdict[str, deque[Entry]] = defaultdict(deque)
     for entry in entries:
         if entry.kind == "tool-result" and entry.call_id:
@@ -83,7 +88,7 @@ def _paired(entries: list[Entry]) -> dict[int, Entry]:
     return {id(call): waiting[call.call_id].popleft() for call in calls if waiting[call.call_id]}
 
 
-def _finished(entry: Entry, results: dict[int, Entry]) -> Entry:
+def _attach_result(entry: Entry, results: dict[int, Entry]) -> Entry:
     if entry.kind == "tool-call":
         result = results.get(id(entry))
         notes = entry.notes if result else (*entry.notes, NO_RESULT)
@@ -93,15 +98,15 @@ def _finished(entry: Entry, results: dict[int, Entry]) -> Entry:
     return entry
 
 
-def _add(turn: Turn, entry: Entry, number: int | None, is_new: bool) -> None:  # noqa: FBT001
-    # a result that stands on its own does not end the step around it
+def _add(turn: ConversationTurn, entry: Entry, number: int | None, is_new: bool) -> None:  # noqa: FBT001
+    # a result without a call does not end the step around it
     if turn.steps and number is not None and not is_new and turn.steps[-1].number == number:
         turn.steps[-1].entries.append(entry)
     else:
-        turn.steps.append(Step(number, [entry]))
+        turn.steps.append(ConversationStep(number, [entry]))
 
 
-def _turn_number(turns: list[Turn], entry: Entry) -> int:
+def _turn_number(turns: list[ConversationTurn], entry: Entry) -> int:
     before = turns[-1].number if turns else 0
     return before + 1 if entry.role == "user" else before
 
@@ -111,7 +116,7 @@ def _begins_turn(entry: Entry, last: Entry | None) -> bool:
 
 
 def _begins_step(entry: Entry, last: Entry) -> bool:
-    if not last.is_models:
+    if not last.is_from_model:
         return True
     if entry.kind == "reasoning":
         return last.kind != "reasoning"

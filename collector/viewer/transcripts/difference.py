@@ -1,4 +1,4 @@
-"""What differs between two texts and two conversations, within bounds: comparing is quadratic."""
+"""Finds the differences of two texts or conversations, within limits: it takes quadratic time."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Literal
 
 TOKENS = 2_000
 LINES = 2_000
-PAIRED = 400
+ALIGNED_ITEMS = 400
 SECONDS = 0.7
 WORD = re.compile(r"\s*\S+|\s+")
 Edit = Literal["same", "removed", "added"]
-Thing = tuple[Hashable, Hashable]
-"""What kind a thing is, and what it says."""
+ItemKey = tuple[Hashable, Hashable]
+"""The kind of an item and its text."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text that is the same in both, or only in one."""
+    """A part of a text that both texts have, or only one of them."""
 
     edit: Edit
     text: str
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two texts with their differences marked, and how finely they were compared."""
+    """Two texts as spans that mark the differences, and the unit of the comparison."""
 
     first: list[Span]
     second: list[Span]
@@ -38,19 +38,19 @@ class Difference:
 
     @property
     def is_same(self) -> bool:
-        """Tell whether nothing differs."""
+        """Tell whether both texts are the same."""
         return self.unit == "nothing"
 
 
 class Differ:
-    """Compares texts for one page, and gets coarser when it has taken too long."""
+    """Compares the texts of one page, and uses coarser units when that takes too long."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
-        """Begin a page; comparing stops being fine after so many seconds."""
+        """Create a differ for a page; after `seconds`, it marks changed texts as a whole."""
         self._until = time.monotonic() + seconds
 
-    def texts(self, first: str, second: str) -> Difference:
-        """Mark the differences of two texts: by words, by lines if they are long, or not at all."""
+    def compare(self, first: str, second: str) -> Difference:
+        """Compare two texts by words, by lines if they are long, or as a whole if very long."""
         if first == second:
             return Difference([Span("same", first)], [Span("same", second)], "nothing")
         words = WORD.findall(first), WORD.findall(second)
@@ -61,22 +61,22 @@ class Differ:
             return _difference(self._line_edits(*lines), "lines")
         return Difference([Span("removed", first)], [Span("added", second)], "whole")
 
-    def sides(self, first: str | None, second: str | None) -> Difference:
-        """Compare two texts of which one may be missing."""
+    def compare_optional(self, first: str | None, second: str | None) -> Difference:
+        """Compare two texts, one of which may be missing."""
         if first is None or second is None:
             return Difference(
                 [] if first is None else [Span("removed", first)],
                 [] if second is None else [Span("added", second)],
                 "whole",
             )
-        return self.texts(first, second)
+        return self.compare(first, second)
 
     def _can_compare(self, first: Sequence[str], second: Sequence[str], most: int) -> bool:
         same = _shared_ends(first, second)
         return max(len(first), len(second)) - sum(same) <= most and time.monotonic() < self._until
 
     def _line_edits(self, first: list[str], second: list[str]) -> Iterator[tuple[str, str]]:
-        """Compare line by line, and word by word within lines that were changed."""
+        """Give the edits line by line, and word by word within changed lines."""
         for before, after in _edits(first, second):
             words = WORD.findall(before), WORD.findall(after)
             is_changed = before and after and before != after
@@ -86,48 +86,50 @@ class Differ:
                 yield before, after
 
 
-def align(first: Sequence[Thing], second: Sequence[Thing]) -> list[tuple[int | None, int | None]]:
-    """Put two rows of things beside each other.
+def align(
+    first: Sequence[ItemKey], second: Sequence[ItemKey]
+) -> list[tuple[int | None, int | None]]:
+    """Return pairs of indices of two lists of items, with None where only one list has an item.
 
-    Each thing is given by what kind it is and by what it says: those that say the same belong
-    together, and between them those of the same kind, in order.
+    Items with the same kind and text are paired first. Between them, items of the same kind are
+    paired in order.
     """
-    start = _shared(zip(first, second, strict=False))
+    start = _shared_prefix_length(zip(first, second, strict=False))
     ends = zip(reversed(first[start:]), reversed(second[start:]), strict=False)
-    end = _shared(ends)
+    end = _shared_prefix_length(ends)
     left, right = first[start : len(first) - end], second[start : len(second) - end]
     return [
         *((i, i) for i in range(start)),
         *(
             (None if i is None else start + i, None if j is None else start + j)
-            for i, j in _aligned(left, right)
+            for i, j in _align_middle(left, right)
         ),
         *((len(first) - i, len(second) - i) for i in range(end, 0, -1)),
     ]
 
 
-def _shared(pairs: Iterable[tuple[Thing, Thing]]) -> int:
-    """Return how many pairs from the first one on are of two that are the same."""
+def _shared_prefix_length(pairs: Iterable[tuple[ItemKey, ItemKey]]) -> int:
+    """Return the number of equal pairs before the first unequal one."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _aligned(
-    first: Sequence[Thing], second: Sequence[Thing]
+def _align_middle(
+    first: Sequence[ItemKey], second: Sequence[ItemKey]
 ) -> Iterator[tuple[int | None, int | None]]:
-    if max(len(first), len(second)) > PAIRED:  # things that recur take very long
+    if max(len(first), len(second)) > ALIGNED_ITEMS:  # many repeated items would take very long
         yield from zip_longest(range(len(first)), range(len(second)))
         return
-    whole = SequenceMatcher(None, first, second, autojunk=False)
-    for edit, a, a_end, b, b_end in whole.get_opcodes():
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    for edit, a, a_end, b, b_end in matcher.get_opcodes():
         if edit == "equal":
             yield from zip(range(a, a_end), range(b, b_end), strict=True)
         else:
-            kinds = [one[0] for one in first[a:a_end]], [one[0] for one in second[b:b_end]]
-            for i, j in _by_kind(*kinds):
+            kinds = [key[0] for key in first[a:a_end]], [key[0] for key in second[b:b_end]]
+            for i, j in _align_kinds(*kinds):
                 yield (None if i is None else a + i, None if j is None else b + j)
 
 
-def _by_kind(
+def _align_kinds(
     first: list[Hashable], second: list[Hashable]
 ) -> Iterator[tuple[int | None, int | None]]:
     matcher = SequenceMatcher(None, first, second, autojunk=False)
@@ -140,7 +142,7 @@ def _by_kind(
 
 
 def _edits(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Give pieces of both texts that stand beside each other."""
+    """Give pairs of corresponding pieces of both texts."""
     head, tail = _shared_ends(first, second)
     a, b = first[head : len(first) - tail], second[head : len(second) - tail]
     yield "".join(first[:head]), "".join(first[:head])
@@ -151,7 +153,7 @@ def _edits(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, s
 
 
 def _shared_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:
-    """Return how many items two rows begin and end with alike."""
+    """Return the lengths of the common prefix and the common suffix of two lists."""
     shorter = min(len(first), len(second))
     head = next((i for i in range(shorter) if first[i] != second[i]), shorter)
     rest = shorter - head

@@ -1,4 +1,4 @@
-"""Read single rollouts from their files: transcripts stay there, and are found by an index."""
+"""Reads single rollouts from their files, with the help of an index of byte offsets."""
 
 from __future__ import annotations
 
@@ -17,29 +17,35 @@ from typing import Literal
 from collector.errors import FileError, SpotterError
 from collector.jsonl import Row, read_object
 from collector.viewer.text import size, utc
-from collector.viewer.transcripts.offsets import FOLDER, DamagedError, Offsets, Place, indices_of
+from collector.viewer.transcripts.offsets import (
+    INDEX_FOLDER,
+    ByteRange,
+    DamagedIndexError,
+    Offsets,
+    indices_of,
+)
 
 SMALL_BYTES = 64 << 20
 SAY_SECONDS = 2.0
 
 
 class NotReadyError(SpotterError):
-    """The index of a file is still being built: how much of it is done."""
+    """The index of a file is not complete yet; `ratio` is the part that is done, from 0 to 1."""
 
     def __init__(self, path: Path, ratio: float) -> None:
-        """Keep how far it is."""
-        super().__init__(f"{path} is being indexed: {100 * ratio:.0f} % done")
+        """Create the error for a file and the part that is done."""
+        super().__init__(f"Spotter is indexing {path}: {100 * ratio:.0f} % done")
         self.path = path
         self.ratio = ratio
 
 
 class _StoppedError(Exception):
-    """The viewer ends while an index is built."""
+    """The viewer stops while an index is built."""
 
 
 @dataclass(frozen=True)
 class IndexState:
-    """How far the index of a file is."""
+    """The state of a file's index."""
 
     kind: Literal["ready", "building", "failed"]
     ratio: float = 1.0
@@ -47,8 +53,8 @@ class IndexState:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A rollout as it stands in its file."""
+class StoredRollout:
+    """A line of a rollouts file, parsed."""
 
     raw: bytes
     row: Row
@@ -57,17 +63,17 @@ class Found:
 
 
 class Transcripts:
-    """The rollouts files behind a warehouse; pages use it from several threads.
+    """Reads rollouts from the files of a warehouse's runs, for pages in several threads.
 
-    A small file is indexed while its page waits. A large one is indexed by one thread in the
-    background, the one that was asked for last first.
+    A small file is indexed while its page waits. Large files are indexed one by one in a
+    background thread, beginning with the file that was requested last.
     """
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
-        """Take the folder of the warehouse, where indexes are kept, and a way to tell progress."""
+        """Create a reader that keeps its indexes below `folder` and reports progress to `say`."""
         self._say = say
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
-        self._folder = self._writable(folder / FOLDER)
+        self._folder = self._index_folder(folder / INDEX_FOLDER)
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._queue: deque[Path] = deque()
@@ -78,7 +84,7 @@ class Transcripts:
         self._is_closed = False
 
     def state(self, path: Path) -> IndexState:
-        """Tell whether rollouts can be read from a file."""
+        """Return whether a file is indexed, being indexed, or cannot be indexed."""
         path = path.absolute()
         with self._lock:
             if path in self._ratios:
@@ -86,13 +92,13 @@ class Transcripts:
             if path in self._failures:
                 return IndexState("failed", 0.0, self._failures[path])
         try:
-            pending = self._offsets(path).pending()
+            pending = self._offsets(path).pending_bytes()
         except FileError as error:
             return IndexState("failed", 0.0, str(error))
         return IndexState("building", 0.0) if pending else IndexState("ready")
 
     def start(self, path: Path) -> None:
-        """Begin to index a file in the background, before others that wait."""
+        """Index a file in the background, before the other files in the queue."""
         path = path.absolute()
         with self._lock:
             if path in self._queue:
@@ -108,7 +114,7 @@ class Transcripts:
             self._wake.notify()
 
     def build(self, path: Path) -> None:
-        """Index a file now, if it is not yet."""
+        """Index a file now unless it is indexed; raise FileError if that fails."""
         path = path.absolute()
         if self.state(path).kind != "building":
             return
@@ -117,29 +123,29 @@ class Transcripts:
         if failure:
             raise FileError(failure)
 
-    def read(self, path: Path, task: int, rollout: int) -> Found:
-        """Return a rollout; raise NotReadyError while its file is indexed."""
+    def read(self, path: Path, task: int, rollout: int) -> StoredRollout:
+        """Return a rollout; raise NotReadyError during indexing, FileError if it is absent."""
         path = path.absolute()
         self._prepare(path)
         offsets = self._offsets(path)
         try:
-            found = _read_place(offsets, task, rollout)
-            is_stale = found is None and offsets.find(task, rollout) is not None
-        except DamagedError:
-            found, is_stale = None, True
-        if is_stale:  # or the file was rewritten without a sign of it
-            offsets.forget()
+            stored = _read_rollout(offsets, task, rollout)
+            is_stale = stored is None and offsets.find(task, rollout) is not None
+        except DamagedIndexError:
+            stored, is_stale = None, True
+        if is_stale:  # the index is damaged, or the file changed but not its size and time
+            offsets.delete()
             self._prepare(path)
-            found = _read_again(offsets, task, rollout)
-        if found is None:
+            stored = _read_again(offsets, task, rollout)
+        if stored is None:
             raise FileError(
-                f"there is no rollout {rollout} of task {task} in {path}\n"
+                f"{path} has no rollout {rollout} of task {task}\n"
                 "  what to do: profile the file again, if it has changed"
             )
-        return found
+        return stored
 
     def close(self) -> None:
-        """Stop indexing, and remove what was only kept for the life of the process."""
+        """Stop indexing, and remove the temporary folder if there is one."""
         with self._lock:
             self._is_closed = True
             self._queue.clear()
@@ -156,10 +162,10 @@ class Transcripts:
                 self._to_front(path)
                 raise NotReadyError(path, self._ratios[path])
             failure = self._failures.pop(path, None)
-        if failure:  # the next request tries again
+        if failure:  # report it once; the next request tries again
             raise FileError(failure)
         offsets = self._offsets(path)
-        pending = offsets.pending()
+        pending = offsets.pending_bytes()
         if pending >= SMALL_BYTES:
             self.start(path)
             raise NotReadyError(path, 0.0)
@@ -196,17 +202,17 @@ class Transcripts:
                 self._failures[path] = failure
 
     def _build(self, path: Path) -> str:
-        """Index a file and tell how it goes; return what went wrong."""
-        began = said = time.monotonic()
+        """Index a file and report its progress; return the error, or an empty text."""
+        started = reported = time.monotonic()
 
         def progress(done: int, total: int) -> None:
-            nonlocal said
+            nonlocal reported
             if self._is_closed:
                 raise _StoppedError
             with self._lock:
                 self._ratios[path] = done / max(1, total)
-            if time.monotonic() - said > SAY_SECONDS:
-                said = time.monotonic()
+            if time.monotonic() - reported > SAY_SECONDS:
+                reported = time.monotonic()
                 self._say(f"indexing {path.name}: {100 * done / max(1, total):.0f} %")
 
         try:
@@ -218,11 +224,11 @@ class Transcripts:
         except (SpotterError, OSError) as error:
             self._say(f"cannot index {path.name}: {error}")
             return str(error)
-        self._say(f"indexed {path.name} in {time.monotonic() - began:.1f} s")
+        self._say(f"indexed {path.name} in {time.monotonic() - started:.1f} s")
         return ""
 
-    def _writable(self, folder: Path) -> Path:
-        """Return the folder if files can be made in it, else one for the life of the process."""
+    def _index_folder(self, folder: Path) -> Path:
+        """Return the folder if it is writable, else a temporary folder."""
         with contextlib.suppress(OSError):
             folder.mkdir(exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -231,34 +237,34 @@ class Transcripts:
         return Path(self._temporary.name)
 
 
-def _read_again(offsets: Offsets, task: int, rollout: int) -> Found | None:
+def _read_again(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
     try:
-        return _read_place(offsets, task, rollout)
-    except DamagedError as error:
-        raise FileError(f"the index {offsets.path} was damaged as soon as it was made") from error
+        return _read_rollout(offsets, task, rollout)
+    except DamagedIndexError as error:
+        raise FileError(f"the index {offsets.path} is damaged right after it was built") from error
 
 
-def _read_place(offsets: Offsets, task: int, rollout: int) -> Found | None:
-    """Read a line if it is really that of the rollout."""
-    place = offsets.find(task, rollout)
-    if place is None:
+def _read_rollout(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
+    """Return the line at the indexed position, or None if it is not that of the rollout."""
+    position = offsets.find(task, rollout)
+    if position is None:
         return None
-    raw, changed_at = _read(offsets.rollouts, place)
+    raw, changed_at = _read_bytes(offsets.rollouts, position)
     try:
         row = read_object(raw)
     except ValueError:
         return None
     if indices_of(row) != (task, rollout):
         return None
-    return Found(raw, row, changed_at)
+    return StoredRollout(raw, row, changed_at)
 
 
-def _read(path: Path, place: Place) -> tuple[bytes, datetime]:
+def _read_bytes(path: Path, position: ByteRange) -> tuple[bytes, datetime]:
     try:
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            file.seek(place.offset)
-            return file.read(min(place.length, found.st_size)), utc(found.st_mtime)
+            status = os.fstat(file.fileno())
+            file.seek(position.offset)
+            return file.read(min(position.length, status.st_size)), utc(status.st_mtime)
     except OSError as error:
         raise FileError(
             f"cannot read the rollouts file {path}: {error.strerror}\n"

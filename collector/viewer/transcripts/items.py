@@ -1,4 +1,7 @@
-"""The items of a rollout's conversation, one by one, whatever their form; nothing is trusted."""
+"""Reads the items of a conversation in any form, and turns them into entries of a page.
+
+Nothing in a rollout is trusted: every value may have any type.
+"""
 
 from __future__ import annotations
 
@@ -21,40 +24,40 @@ PARTS = 100
 
 @dataclass(frozen=True)
 class Item:
-    """One thing of a conversation, as it stands in the file."""
+    """An item of a conversation as the file has it."""
 
     value: Any
     part: str
-    is_given: bool
-    """Whether it was there before the model began."""
+    is_input: bool
+    """Whether it belongs to the input of the model."""
     text_part: str = ""
-    """Where its text stands, if it was taken out of another thing."""
+    """The JSON pointer to its text, if it was split off from another item."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing of a conversation, as a page shows it."""
+    """An item of a conversation as a page shows it."""
 
     kind: Kind
     role: str
     title: str
     pieces: tuple[Piece, ...]
     part: str
-    is_given: bool = False
+    is_input: bool = False
     call_id: str = ""
     notes: tuple[str, ...] = ()
     result: Entry | None = None
 
     @property
-    def is_models(self) -> bool:
-        """Tell whether the model made it."""
+    def is_from_model(self) -> bool:
+        """Tell whether the model made this entry."""
         return self.kind in ("reasoning", "tool-call", "other") or self.role == "assistant"
 
     @property
     def text(self) -> str:
-        """Return its texts as far as the page shows them."""
+        """Return the texts that the page shows."""
         texts = [
-            (f"{piece.name}:\n" if piece.name else "") + piece.shown
+            (f"{piece.name}:\n" if piece.name else "") + piece.shown_text
             if isinstance(piece, Text)
             else piece.note or "an image"
             for piece in self.pieces
@@ -63,12 +66,12 @@ class Entry:
 
 
 def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
-    """Return the conversation of a rollout in order; the middle of an endless one is left out."""
+    """Return the entries of a conversation in order, without the middle of a very long one."""
     items = list(_items(row))
     left_out = len(items) - FIRST_ITEMS - LAST_ITEMS
     if left_out <= 0:
         return [_entry(item, cutter) for item in items]
-    note = f"{left_out:,} items are left out here: see the raw JSON"
+    note = f"{left_out:,} items are not shown here: see the raw JSON"
     return [
         *(_entry(item, cutter) for item in items[:FIRST_ITEMS]),
         Entry("gap", "", "", (), "", notes=(note,)),
@@ -76,11 +79,11 @@ def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
     ]
 
 
-def last_words(row: Row) -> str:
-    """Return what the model said last, with all texts of that message."""
+def last_message(row: Row) -> str:
+    """Return all texts of the last message of the model; empty if there is none."""
     for item in reversed(list(_items(row))):
         value = item.value
-        if isinstance(value, dict) and value.get("role") == "assistant" and not item.is_given:
+        if isinstance(value, dict) and value.get("role") == "assistant" and not item.is_input:
             content = value.get("content")
             parts = content if isinstance(content, list) else [content]
             texts = [one.get("text") if isinstance(one, dict) else one for one in parts]
@@ -90,65 +93,68 @@ def last_words(row: Row) -> str:
 
 
 def _items(row: Row) -> Iterator[Item]:
-    params = row.get("responses_create_params")
-    asked: Row = params if isinstance(params, dict) else {}
-    answer = row.get("response")
-    answered: Row = answer if isinstance(answer, dict) else {}
-    at, to = "responses_create_params", "response"
+    params, response = row.get("responses_create_params"), row.get("response")
+    params_dict: Row = params if isinstance(params, dict) else {}
+    response_dict: Row = response if isinstance(response, dict) else {}
+    params_name, response_name = "responses_create_params", "response"
     if params is not None and not isinstance(params, dict):
-        yield Item(params, pointer(at), is_given=True)
-    yield from _instructions(asked, at)
-    given = "input" if asked.get("input") else "input_messages"
-    source, place = (asked, at) if given == "input" else (answered, to)
-    yield from _listed(source.get(given), (place, given), "user", is_given=True)
-    if answered.get("instructions") != asked.get("instructions"):
-        yield from _instructions(answered, to)
-    if answer is not None and not isinstance(answer, dict):
-        yield Item(answer, pointer(to), is_given=False)
-    made = "output" if answered.get("output") else "output_messages"
-    yield from _listed(answered.get(made), (to, made), "assistant", is_given=False)
+        yield Item(params, pointer(params_name), is_input=True)
+    yield from _instructions(params_dict, params_name)
+    if params_dict.get("input"):
+        source, at = params_dict.get("input"), (params_name, "input")
+    else:
+        source, at = response_dict.get("input_messages"), (response_name, "input_messages")
+    yield from _list_items(source, at, "user", is_input=True)
+    if response_dict.get("instructions") != params_dict.get("instructions"):
+        yield from _instructions(response_dict, response_name)
+    if response is not None and not isinstance(response, dict):
+        yield Item(response, pointer(response_name), is_input=False)
+    output = "output" if response_dict.get("output") else "output_messages"
+    at = (response_name, output)
+    yield from _list_items(response_dict.get(output), at, "assistant", is_input=False)
 
 
 def _instructions(values: Row, place: str) -> Iterator[Item]:
     text = values.get("instructions")
     if isinstance(text, list):
-        yield from _listed(text, (place, "instructions"), "system", is_given=True)
+        yield from _list_items(text, (place, "instructions"), "system", is_input=True)
     elif text:
         message = {"role": "system", "content": text, "title": "instructions"}
-        yield Item(message, pointer(place, "instructions"), is_given=True)
+        yield Item(message, pointer(place, "instructions"), is_input=True)
 
 
-def _listed(found: Any, at: tuple[str, str], role: str, *, is_given: bool) -> Iterator[Item]:
-    if found is None:
+def _list_items(source: Any, at: tuple[str, str], role: str, *, is_input: bool) -> Iterator[Item]:
+    """Give the items of a list, a single value or a bare text; `at` is its path in the rollout."""
+    if source is None:
         return
-    if isinstance(found, str):
-        yield Item({"role": role, "content": found}, pointer(*at), is_given=is_given)
+    if isinstance(source, str):
+        yield Item({"role": role, "content": source}, pointer(*at), is_input=is_input)
         return
-    for index, value in enumerate(found if isinstance(found, list) else [found]):
-        part = pointer(*at, index) if isinstance(found, list) else pointer(*at)
-        for one, place in _unpacked(value):
-            yield Item(one, part, is_given, part + place if place else "")
+    for index, value in enumerate(source if isinstance(source, list) else [source]):
+        part = pointer(*at, index) if isinstance(source, list) else pointer(*at)
+        for item, text_path in _unpack_message(value):
+            yield Item(item, part, is_input, part + text_path if text_path else "")
 
 
-def _unpacked(value: Any) -> Iterator[tuple[Any, str]]:
-    """Take apart what some forms put into one message: reasoning, text and calls.
+def _unpack_message(value: Any) -> Iterator[tuple[Any, str]]:
+    """Split a message that holds reasoning, text and calls into separate items.
 
-    Each comes with where in the message its text stands, if that is not the usual place.
+    Each item comes with the pointer to its text inside the message, if that is not the usual one.
     """
     if not isinstance(value, dict) or ("type" in value and not value.get("tool_calls")):
-        yield from _thought_apart(value)
+        yield from _split_reasoning(value)
         return
     if value.get("role") == "tool":
         call_id, output = value.get("tool_call_id"), value.get("content")
         yield {"type": "function_call_output", "call_id": call_id, "output": output}, "/content"
         return
-    thought = value.get("reasoning_content")
-    if isinstance(thought, str) and thought:
-        yield {"type": "reasoning", "content": [{"text": thought}]}, "/reasoning_content"
+    reasoning = value.get("reasoning_content")
+    if isinstance(reasoning, str) and reasoning:
+        yield {"type": "reasoning", "content": [{"text": reasoning}]}, "/reasoning_content"
     calls = value.get("tool_calls")
     chat_calls = calls if isinstance(calls, list) else []
     if value.get("content") or not chat_calls:
-        yield from _thought_apart(value)
+        yield from _split_reasoning(value)
     for index, call in enumerate(chat_calls):
         function = call.get("function") if isinstance(call, dict) else None
         known = function if isinstance(function, dict) else {"arguments": call}
@@ -157,8 +163,8 @@ def _unpacked(value: Any) -> Iterator[tuple[Any, str]]:
         yield {**known, "type": "function_call", "call_id": call_id}, place
 
 
-def _thought_apart(value: Any) -> Iterator[tuple[Any, str]]:
-    """Take the reasoning out of a message that begins with it in tags."""
+def _split_reasoning(value: Any) -> Iterator[tuple[Any, str]]:
+    """Split a message that begins with reasoning in <think> tags into reasoning and the rest."""
     if not isinstance(value, dict) or value.get("role") != "assistant":
         yield value, ""
         return
@@ -166,7 +172,7 @@ def _thought_apart(value: Any) -> Iterator[tuple[Any, str]]:
     parts: list[Any] = content if isinstance(content, list) else [content]
     first: Any = parts[0] if parts else None
     text: Any = first.get("text") if isinstance(first, dict) else first
-    end = _thought_end(text) if isinstance(text, str) else 0
+    end = _reasoning_end(text) if isinstance(text, str) else 0
     if not end:
         yield value, ""
         return
@@ -174,12 +180,12 @@ def _thought_apart(value: Any) -> Iterator[tuple[Any, str]]:
     place += "/text" if isinstance(first, dict) else ""
     yield {"type": "reasoning", "content": [{"text": text[:end]}]}, place
     rest = text[end:].lstrip()
-    begun = {**first, "text": rest} if isinstance(first, dict) else rest
-    yield {**value, "content": [begun, *parts[1:]] if isinstance(content, list) else begun}, ""
+    head = {**first, "text": rest} if isinstance(first, dict) else rest
+    yield {**value, "content": [head, *parts[1:]] if isinstance(content, list) else head}, ""
 
 
-def _thought_end(text: str) -> int:
-    """Return where reasoning in tags ends; the first tag may have been part of the prompt."""
+def _reasoning_end(text: str) -> int:
+    """Return where reasoning in <think> tags ends, or 0; the prompt may hold the opening tag."""
     end = text.find("</think>")
     if text[:100].lstrip().startswith("<think>"):
         return end + len("</think>") if end >= 0 else len(text)
@@ -187,106 +193,112 @@ def _thought_end(text: str) -> int:
 
 
 def _entry(item: Item, cutter: Cutter) -> Entry:
-    entry = _made(item, cutter)
+    entry = _build_entry(item, cutter)
     if not item.text_part:
         return entry
     pieces = tuple(replace(piece, part=item.text_part) for piece in entry.pieces)
     return replace(entry, pieces=pieces)
 
 
-def _made(item: Item, cutter: Cutter) -> Entry:
+def _build_entry(item: Item, cutter: Cutter) -> Entry:
     value = item.value
     if not isinstance(value, dict):
-        return _other(item, cutter, "text" if isinstance(value, str) else "item of unknown form")
+        return _other_entry(
+            item, cutter, "text" if isinstance(value, str) else "item of unknown form"
+        )
     kind = value.get("type", "message" if "role" in value else None)
     if kind == "message":
-        return _message(item, cutter)
+        return _message_entry(item, cutter)
     if kind == "reasoning":
-        return _reasoning(item, cutter)
+        return _reasoning_entry(item, cutter)
     if kind in CALLS:
-        return _call(item, cutter)
+        return _call_entry(item, cutter)
     if kind in RESULTS:
-        return _result(item, cutter)
-    return _other(item, cutter, _name(kind) or "item without a type")
+        return _result_entry(item, cutter)
+    return _other_entry(item, cutter, _name(kind) or "item without a type")
 
 
-def _message(item: Item, cutter: Cutter) -> Entry:
+def _message_entry(item: Item, cutter: Cutter) -> Entry:
     role = _name(item.value.get("role"))
     title = _name(item.value.get("title")) or role or "message without a role"
     content = item.value.get("content")
-    # a message that was made of a bare text stands where the text does
+    # the pointer to a bare text is that of the message made from it
     is_bare = "type" not in item.value and not item.part.rpartition("/")[2].isdigit()
     part = item.part if is_bare else item.part + "/content"
     return Entry(
         "message",
         role if role in ROLES else "unknown",
         title,
-        tuple(_content(content, part, cutter)),
+        tuple(_content_pieces(content, part, cutter)),
         item.part,
-        item.is_given,
+        item.is_input,
         notes=tuple(_token_notes(item.value)),
     )
 
 
-def _reasoning(item: Item, cutter: Cutter) -> Entry:
+def _reasoning_entry(item: Item, cutter: Cutter) -> Entry:
     pieces = [
         piece
         for name in ("summary", "content")
-        for piece in _content(item.value.get(name), f"{item.part}/{name}", cutter)
+        for piece in _content_pieces(item.value.get(name), f"{item.part}/{name}", cutter)
     ]
     notes = list(_token_notes(item.value))
     hidden = item.value.get("encrypted_content")
     if isinstance(hidden, str) and hidden:
-        notes.append(f"{len(hidden):,} characters are encrypted")
+        notes.append(f"{len(hidden):,} encrypted characters")
     return Entry(
-        "reasoning", "assistant", "reasoning", tuple(pieces), item.part, item.is_given,
+        "reasoning", "assistant", "reasoning", tuple(pieces), item.part, item.is_input,
         notes=tuple(notes),
     )  # fmt: skip
 
 
-def _call(item: Item, cutter: Cutter) -> Entry:
+def _call_entry(item: Item, cutter: Cutter) -> Entry:
     name = "input" if item.value.get("type") == "custom_tool_call" else "arguments"
     given = item.value.get(name)
     pieces = cutter.data_texts(given, f"{item.part}/{name}") if given not in (None, "") else []
     return Entry(
         "tool-call", "assistant", _name(item.value.get("name")) or "a tool without a name",
-        tuple(pieces), item.part, item.is_given, _name(item.value.get("call_id")),
+        tuple(pieces), item.part, item.is_input, _name(item.value.get("call_id")),
         tuple(_token_notes(item.value)),
     )  # fmt: skip
 
 
-def _result(item: Item, cutter: Cutter) -> Entry:
+def _result_entry(item: Item, cutter: Cutter) -> Entry:
     output = item.value.get("output")
     part = f"{item.part}/output"
     is_content = isinstance(output, list) and all(
         isinstance(one, dict) and "type" in one for one in output
     )
-    pieces = list(_content(output, part, cutter)) if is_content else cutter.data_texts(output, part)
+    pieces = (
+        list(_content_pieces(output, part, cutter))
+        if is_content
+        else cutter.data_texts(output, part)
+    )
     return Entry(
-        "tool-result", "tool", "result", tuple(pieces), item.part, item.is_given,
+        "tool-result", "tool", "result", tuple(pieces), item.part, item.is_input,
         _name(item.value.get("call_id")),
     )  # fmt: skip
 
 
-def _other(item: Item, cutter: Cutter, title: str) -> Entry:
+def _other_entry(item: Item, cutter: Cutter, title: str) -> Entry:
     return Entry(
-        "other", "assistant", title, (cutter.text(item.value, item.part),), item.part, item.is_given
+        "other", "assistant", title, (cutter.text(item.value, item.part),), item.part, item.is_input
     )
 
 
-def _content(content: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+def _content_pieces(content: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
     if content is None or content == "":
         return
     if not isinstance(content, list):
         yield cutter.text(content, part)
         return
     for index, one in enumerate(content[:PARTS]):
-        yield from _part(one, f"{part}/{index}", cutter)
+        yield from _part_pieces(one, f"{part}/{index}", cutter)
     if len(content) > PARTS:
         yield cutter.text(f"… and {len(content) - PARTS:,} more parts: see the raw JSON", part)
 
 
-def _part(one: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+def _part_pieces(one: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
     if not isinstance(one, dict):
         yield cutter.text(one, part)
     elif isinstance(one.get("text"), str):
@@ -312,5 +324,5 @@ def _token_notes(value: Row) -> Iterator[str]:
 
 
 def _name(value: object) -> str:
-    """Return a short text that names something; nothing for anything else."""
+    """Return the first 200 characters of a text, or an empty text for another value."""
     return value[:200] if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Where each rollout stands in its file: an index of byte offsets, built once and kept on disk."""
+"""An index of the byte offsets of rollouts in their file, built once and kept on disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from collector.errors import FileError
 from collector.jsonl import read_object
 
 FORMAT = 1
-FOLDER = ".spotter-index"
+INDEX_FOLDER = ".spotter-index"
 HEAD_BYTES = 4096
 STEP_BYTES = 4 << 20
 STALE_SECONDS = 3600.0
@@ -39,52 +39,52 @@ TABLES = """
 """
 
 
-class DamagedError(Exception):
-    """The index on disk cannot be used, and must be made anew."""
+class DamagedIndexError(Exception):
+    """The index on disk is unusable and must be built again."""
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a line stands, without a byte order mark before it."""
+class ByteRange:
+    """The position of a line in its file, after a byte order mark if there is one."""
 
     offset: int
     length: int
 
 
 @dataclass(frozen=True)
-class Mark:
-    """What an index was made of: by this it is known whether it still holds."""
+class IndexMark:
+    """The state of the rollouts file when it was indexed, to detect an outdated index."""
 
     format: int
     path: str
     size: int
     mtime_ns: int
     read_to: int
-    """The end of the last whole line: from here on the index can be extended."""
+    """The end of the last complete line: the index can be extended from here."""
     head: str
     last_place: int
     last_length: int
     last_hash: str
     skipped: int
-    """Lines that hold no rollout with its indices."""
+    """The number of lines without a rollout and its indices."""
 
 
 MARK_TYPES = [int, str, int, int, int, str, int, int, str, int]
 
 
 @dataclass
-class _Pass:
-    """One pass over the lines of a file, up to the size it had at the beginning."""
+class _LineScan:
+    """Reads the lines of a file, up to the size that the file had at the start."""
 
     file: BinaryIO
     size: int
     progress: Progress
     read_to: int = 0
-    last: Place = field(default_factory=lambda: Place(0, 0))
+    last: ByteRange = field(default_factory=lambda: ByteRange(0, 0))
     skipped: int = 0
 
     def rows(self) -> Iterator[tuple[int, int, int, int]]:
-        """Give the keys and places of the lines from `read_to` on."""
+        """Give the task, rollout, offset and length of each line from `read_to` on."""
         self.file.seek(self.read_to)
         at = reported = self.read_to
         while at < self.size and (line := self.file.readline()):
@@ -93,9 +93,9 @@ class _Pass:
             key = indices_of(line)
             if key:
                 yield (*key, at, len(line))
-            # what ends after the size that is noted, or not at all, is read again next time
+            # the next scan reads a line again that is unfinished or ends after the recorded size
             if line.endswith(b"\n") and at + len(line) <= self.size:
-                self.last, self.read_to = Place(at, len(line)), at + len(line)
+                self.last, self.read_to = ByteRange(at, len(line)), at + len(line)
                 self.skipped += key is None and bool(line.strip())
             at += len(line)
             if at - reported >= STEP_BYTES:
@@ -107,33 +107,33 @@ class _Pass:
 class Offsets:
     """The index of one rollouts file.
 
-    The file on disk is never written to: a new index is made beside it and takes its name. So
-    processes that make it at once do each other no harm, and a killed one leaves the old index.
+    An index on disk is never changed: a new index is written beside it and then replaces it. So
+    several processes can build the index at once, and a killed process leaves the old index.
     """
 
     def __init__(self, rollouts: Path, folder: Path) -> None:
-        """Take the file, and the folder that its index is kept in."""
+        """Create the index of a rollouts file; its own file is in `folder`."""
         self.rollouts = rollouts.absolute()
         name = hashlib.md5(os.fsencode(self.rollouts)).hexdigest()
         self.path = folder / f"{name}.sqlite"
 
-    def pending(self) -> int:
-        """Return how many bytes must be read before the index holds."""
+    def pending_bytes(self) -> int:
+        """Return how many bytes must be read to bring the index up to date."""
         found = _stat(self.rollouts)
         mark = self._mark()
         if mark and (mark.size, mark.mtime_ns) == (found.st_size, found.st_mtime_ns):
             return 0
-        with _opened(self.rollouts) as file:
-            start = mark.read_to if mark and _only_grew(mark, file, found.st_size) else 0
+        with _open(self.rollouts) as file:
+            start = mark.read_to if mark and _has_only_grown(mark, file, found.st_size) else 0
         return max(1, found.st_size - start)
 
     def update(self, progress: Progress) -> None:
-        """Bring the index up to date: extend it if the file only grew, else make it anew."""
-        if not self.pending():
+        """Bring the index up to date: extend it if the file only grew, else build it again."""
+        if not self.pending_bytes():
             return
         draft = self._draft()
         try:
-            with _opened(self.rollouts) as file:
+            with _open(self.rollouts) as file:
                 self._write(draft, file, progress)
             draft.replace(self.path)
         except (sqlite3.Error, OSError) as error:
@@ -141,39 +141,41 @@ class Offsets:
         finally:
             draft.unlink(missing_ok=True)
 
-    def forget(self) -> None:
-        """Remove the index, which does not hold although the file looks as it did."""
+    def delete(self) -> None:
+        """Delete the index, for a file that changed without another size or time."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
-            raise FileError(f"cannot renew the index {self.path}: {error.strerror}") from error
+            raise FileError(
+                f"cannot delete the outdated index {self.path}: {error.strerror}"
+            ) from error
 
-    def find(self, task: int, rollout: int) -> Place | None:
-        """Return where a rollout stands, as far as the index knows."""
+    def find(self, task: int, rollout: int) -> ByteRange | None:
+        """Return the position of a rollout, or None if the index does not have it."""
         query = "select place, length from offsets where task_index = ? and rollout_index = ?"
         try:
-            with self._reading() as connection:
+            with self._connect() as connection:
                 row = connection.execute(query, (task, rollout)).fetchone()
         except OverflowError:
             return None
         except sqlite3.Error as error:
-            raise DamagedError from error
+            raise DamagedIndexError from error
         if row and not all(type(value) is int and value >= 0 for value in row):
-            raise DamagedError
-        return Place(*row) if row else None
+            raise DamagedIndexError
+        return ByteRange(*row) if row else None
 
     @property
-    def skipped(self) -> int:
-        """Return how many lines hold no rollout."""
+    def skipped_line_count(self) -> int:
+        """Return the number of lines without a rollout."""
         mark = self._mark()
         return mark.skipped if mark else 0
 
-    def _mark(self) -> Mark | None:
-        """Return what the index was made of; nothing if it is missing, damaged or foreign."""
+    def _mark(self) -> IndexMark | None:
+        """Return the mark of the index, or None if it is missing, damaged or of another file."""
         try:
-            with self._reading() as connection:
+            with self._connect() as connection:
                 row = connection.execute("select * from mark").fetchone()
-                mark = Mark(*row) if row else None
+                mark = IndexMark(*row) if row else None
         except (sqlite3.Error, TypeError):
             return None
         if row and [type(value) for value in row] != MARK_TYPES:
@@ -185,20 +187,20 @@ class Offsets:
         return str(self.rollouts).encode("utf-8", "backslashreplace").decode()
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         if not self.path.is_file():
             raise sqlite3.OperationalError("there is no index")
-        # a file that is only ever replaced needs no locks, and its folder may be read-only
+        # the file is only ever replaced, so it needs no locks; its folder may be read-only
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
             yield connection
 
     def _draft(self) -> Path:
-        """Return a new empty file beside the index, and remove those of killed processes."""
-        for left in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
+        """Create an empty file beside the index, and remove old ones of killed processes."""
+        for leftover in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
             with contextlib.suppress(OSError):
-                if time.time() - left.stat().st_mtime > STALE_SECONDS:
-                    left.unlink()
+                if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
+                    leftover.unlink()
         try:
             handle, name = tempfile.mkstemp(".tmp", f"{self.path.stem}.", self.path.parent)
         except OSError as error:
@@ -208,17 +210,17 @@ class Offsets:
 
     def _write(self, draft: Path, file: BinaryIO, progress: Progress) -> None:
         found = os.fstat(file.fileno())
-        lines = _Pass(file, found.st_size, progress)
+        lines = _LineScan(file, found.st_size, progress)
         mark = self._mark()
-        if mark and _only_grew(mark, file, found.st_size):
+        if mark and _has_only_grown(mark, file, found.st_size):
             shutil.copyfile(self.path, draft)
             lines.read_to, lines.skipped = mark.read_to, mark.skipped
-            lines.last = Place(mark.last_place, mark.last_length)
+            lines.last = ByteRange(mark.last_place, mark.last_length)
         with contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             _fill(connection, lines, is_new=lines.read_to == 0)
-            new = Mark(
+            new = IndexMark(
                 FORMAT, self._name, found.st_size, found.st_mtime_ns, lines.read_to,
-                _hash(file, Place(0, min(HEAD_BYTES, lines.read_to))),
+                _hash(file, ByteRange(0, min(HEAD_BYTES, lines.read_to))),
                 lines.last.offset, lines.last.length, _hash(file, lines.last), lines.skipped,
             )  # fmt: skip
             holes = ", ".join("?" * len(vars(new)))
@@ -227,17 +229,17 @@ class Offsets:
 
 
 def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:
-    """Return the task and rollout of a line; nothing if it does not hold both."""
+    """Return the task and rollout index of a line, or None if it lacks one of them."""
     try:
-        row = _parsed(line) if isinstance(line, bytes) else line
+        row = _parse_line(line) if isinstance(line, bytes) else line
     except ValueError:
         return None
     task, rollout = row.get("_ng_task_index"), row.get("_ng_rollout_index")
     return (task, rollout) if _is_index(task) and _is_index(rollout) else None
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    # numbers beyond 64 bits, which cost `read_object` a third of its time, cannot be indices
+def _parse_line(line: bytes) -> dict[str, Any]:
+    # exact numbers beyond 64 bits cost `read_object` a third of its time, and are never indices
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError:
@@ -249,49 +251,49 @@ def _is_index(value: object) -> TypeGuard[int]:
     return type(value) is int and 0 <= value < 1 << 63
 
 
-def _fill(connection: sqlite3.Connection, lines: _Pass, *, is_new: bool) -> None:
+def _fill(connection: sqlite3.Connection, lines: _LineScan, *, is_new: bool) -> None:
     connection.execute("pragma journal_mode = off")
     connection.execute("pragma synchronous = off")
     if is_new:
         connection.executescript(TABLES)
     connection.execute("begin")
     connection.execute("delete from mark")
-    # a last line without its end was indexed as far as it went: what is read later holds
+    # an unfinished last line may have been indexed before: its new position replaces the old one
     connection.executemany("insert or replace into offsets values (?, ?, ?, ?)", lines.rows())
 
 
-def _only_grew(mark: Mark, file: BinaryIO, size: int) -> bool:
-    """Tell whether a file was only appended to, by its beginning and its last line of then."""
+def _has_only_grown(mark: IndexMark, file: BinaryIO, size: int) -> bool:
+    """Tell whether a file was only appended to, by its beginning and its last indexed line."""
     return (
         0 < mark.read_to <= mark.size < size
-        and _hash(file, Place(0, min(HEAD_BYTES, mark.read_to))) == mark.head
-        and _hash(file, Place(mark.last_place, mark.last_length)) == mark.last_hash
+        and _hash(file, ByteRange(0, min(HEAD_BYTES, mark.read_to))) == mark.head
+        and _hash(file, ByteRange(mark.last_place, mark.last_length)) == mark.last_hash
     )
 
 
-def _hash(file: BinaryIO, place: Place) -> str:
-    file.seek(place.offset)
-    return hashlib.md5(file.read(place.length)).hexdigest()
+def _hash(file: BinaryIO, position: ByteRange) -> str:
+    file.seek(position.offset)
+    return hashlib.md5(file.read(position.length)).hexdigest()
 
 
 def _stat(path: Path) -> os.stat_result:
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
-        raise FileError(_missing(path, error)) from error
-    if not stat.S_ISREG(found.st_mode):  # to open a pipe would wait for somebody to write to it
-        raise FileError(_missing(path, ValueError("it is not a file")))
-    return found
+        raise FileError(_unreadable_message(path, error)) from error
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would block
+        raise FileError(_unreadable_message(path, ValueError("it is not a file")))
+    return status
 
 
-def _opened(path: Path) -> BinaryIO:
+def _open(path: Path) -> BinaryIO:
     try:
         return path.open("rb", buffering=1 << 20)
     except (OSError, ValueError) as error:
-        raise FileError(_missing(path, error)) from error
+        raise FileError(_unreadable_message(path, error)) from error
 
 
-def _missing(path: Path, error: OSError | ValueError) -> str:
+def _unreadable_message(path: Path, error: OSError | ValueError) -> str:
     reason = getattr(error, "strerror", None) or str(error)
     return (
         f"cannot read the rollouts file {path}: {reason}\n"

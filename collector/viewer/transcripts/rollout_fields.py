@@ -1,4 +1,4 @@
-"""What a rollout holds beside its conversation: usage, settings, tools, what the verifier said."""
+"""The fields of a rollout besides its conversation: verdict, usage, settings and tools."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ TOOLS = 200
 FIELD_CHARS = 10_000
 PARAMS = "responses_create_params"
 RESPONSE = "response"
-# names that environments give to what a right answer is
-TRUTHS = (
+# names of fields that hold the right answer, in the environments we know
+GROUND_TRUTH_NAMES = (
     "expected_answer", "ground_truth", "answer", "label", "expected_output", "expected_action",
     "expected", "correct_answer", "reference_answer", "reference_solution", "reference", "target",
     "solution", "gold_answer", "gold", "gt",
 )  # fmt: skip
-TRUTH_PLACES = ("verifier_metadata", "metadata")
+GROUND_TRUTH_PARENTS = ("verifier_metadata", "metadata")
 
 
 @dataclass(frozen=True)
-class Tool:
+class OfferedTool:
     """A tool that the model could call."""
 
     name: str
@@ -33,28 +33,28 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Particulars:
-    """Everything beside the conversation, in groups."""
+class RolloutDetails:
+    """The fields of a rollout besides its conversation, in groups."""
 
     truths: list[Text]
     verifier: list[Text]
     usage: list[Text]
     sampling: list[Text]
     response: list[Text]
-    tools: list[Tool]
+    tools: list[OfferedTool]
 
 
-def read_particulars(row: Row, cutter: Cutter | None = None) -> Particulars:
-    """Read what stands beside the conversation, whatever its form."""
+def read_details(row: Row, cutter: Cutter | None = None) -> RolloutDetails:
+    """Return the fields of a rollout besides its conversation; any value may have any type."""
     cutter = cutter or Cutter()
     params, response = _dict(row.get(PARAMS)), _dict(row.get(RESPONSE))
     tools = "tools" if params.get("tools") else ""
-    return Particulars(
-        truths=read_truths(row, cutter),
-        verifier=_fields(_without(read_verdict(row), *_truth_names(row)), (), cutter),
-        usage=_fields(dict(_flat(response.get("usage"))), (RESPONSE, "usage"), cutter),
+    return RolloutDetails(
+        truths=read_ground_truths(row, cutter),
+        verifier=_fields(_without(verifier_fields(row), *_ground_truth_names(row)), (), cutter),
+        usage=_fields(dict(_flatten(response.get("usage"))), (RESPONSE, "usage"), cutter),
         sampling=_fields(_without(params, "input", "instructions", "tools"), (PARAMS,), cutter),
-        response=_fields(_told(params, response), (RESPONSE,), cutter),
+        response=_fields(_response_fields(params, response), (RESPONSE,), cutter),
         tools=list(
             _tools(params["tools"], (PARAMS, "tools"), cutter)
             if tools
@@ -63,8 +63,8 @@ def read_particulars(row: Row, cutter: Cutter | None = None) -> Particulars:
     )
 
 
-def read_verdict(row: Row) -> Row:
-    """Return the fields of a rollout that an environment and its verifier added."""
+def verifier_fields(row: Row) -> Row:
+    """Return the fields that the environment and its verifier added to a rollout."""
     known = (PARAMS, RESPONSE, "reward", "agent_ref")
     return {
         name: value
@@ -73,13 +73,13 @@ def read_verdict(row: Row) -> Row:
     }
 
 
-def read_truths(row: Row, cutter: Cutter) -> list[Text]:
-    """Return what looks like the right answer."""
+def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
+    """Return the fields whose names suggest that they hold the right answer."""
     found = [
         (place, name, source[name])
-        for place in ("", *TRUTH_PLACES)
+        for place in ("", *GROUND_TRUTH_PARENTS)
         for source in [_dict(row.get(place)) if place else row]
-        for name in _truth_names(source)
+        for name in _ground_truth_names(source)
     ]
     return [
         cutter.text(value, pointer(*filter(None, (place, name))), name=name, limit=FIELD_CHARS)
@@ -87,12 +87,12 @@ def read_truths(row: Row, cutter: Cutter) -> list[Text]:
     ]
 
 
-def _truth_names(source: Row) -> list[str]:
-    return [name for name in TRUTHS if source.get(name) not in (None, "", [], {})]
+def _ground_truth_names(source: Row) -> list[str]:
+    return [name for name in GROUND_TRUTH_NAMES if source.get(name) not in (None, "", [], {})]
 
 
-def _told(params: Row, response: Row) -> Row:
-    """Return what the response says of itself, as far as it was not asked for like that."""
+def _response_fields(params: Row, response: Row) -> Row:
+    """Return the response's own fields, except those that only repeat the request."""
     parts = ("output", "usage", "tools", "instructions", "input_messages", "output_messages")
     return {
         name: value
@@ -109,7 +109,9 @@ def _without(values: Row, *names: str) -> Row:
 
 def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
     shown = [
-        cutter.text(_short(value), pointer(*at, name), name=str(name)[:200], limit=FIELD_CHARS)
+        cutter.text(
+            _spell_scalar(value), pointer(*at, name), name=str(name)[:200], limit=FIELD_CHARS
+        )
         for name, value in list(values.items())[:FIELDS]
     ]
     if len(values) > FIELDS:
@@ -118,28 +120,28 @@ def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
     return shown
 
 
-def _short(value: Any) -> Any:
-    """Spell out a value that JSON would write in a way that only programs like."""
+def _spell_scalar(value: Any) -> Any:
+    """Return numbers and booleans as text, and other values unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else value
 
 
-def _flat(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def _flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and depth < 3:
         for key, one in value.items():
-            yield from _flat(one, f"{name}.{key}" if name else str(key), depth + 1)
+            yield from _flatten(one, f"{name}.{key}" if name else str(key), depth + 1)
     elif value is not None:
         yield name or "usage", value
 
 
-def _tools(found: Any, at: tuple[str, str], cutter: Cutter) -> Iterator[Tool]:
+def _tools(found: Any, at: tuple[str, str], cutter: Cutter) -> Iterator[OfferedTool]:
     for index, one in enumerate(found[:TOOLS] if isinstance(found, list) else ()):
         tool = _dict(one.get("function")) or one if isinstance(one, dict) else {}
         name = tool.get("name") or tool.get("type") or "a tool without a name"
         about, parameters = tool.get("description"), tool.get("parameters", tool or one)
         part = pointer(*at, index)
-        yield Tool(
+        yield OfferedTool(
             str(name)[:200],
             cutter.text(about, f"{part}/description", limit=FIELD_CHARS) if about else None,
             cutter.text(parameters, f"{part}/parameters", limit=FIELD_CHARS)

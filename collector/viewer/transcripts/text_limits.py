@@ -1,4 +1,4 @@
-"""The pieces that a rollout is shown as: texts that are folded and cut, images that are safe."""
+"""Cuts the texts of a rollout to what a page can show, and checks that its images are safe."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PAGE_CHARS = 400_000
 LATE_CHARS = 400
 IMAGE_CHARS = 2_000_000
 PAGE_IMAGE_CHARS = 8_000_000
-PRETTY_CHARS = 1_000_000
+PARSED_CHARS = 1_000_000
 FIELD_COUNT = 40
 DEPTH = 8
 LISTED = 1_000
-# arrays with a number or more for every token of the model: only their length is shown
+# arrays with values for every token: only their length is shown
 TOKENS = ("generation_token_ids", "prompt_token_ids", "generation_log_probs", "logprobs")
 DATA_URL = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,([A-Za-z0-9+/]+={0,2})")
 SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
@@ -31,31 +31,31 @@ SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 
 @dataclass(frozen=True)
 class Text:
-    """A text as a page shows it: first a preview, then the rest, and no more than a page bears."""
+    """The part of a text that a page shows: a preview, and the rest that is folded."""
 
     preview: str
     rest: str
     size: int
-    """How many characters the whole text has."""
+    """The number of characters of the whole text."""
     part: str
-    """Where the text stands in the rollout, as a JSON pointer."""
+    """The JSON pointer to the text in the rollout."""
     name: str = ""
     is_code: bool = False
 
     @property
-    def shown(self) -> str:
-        """Return what the page has of the text."""
+    def shown_text(self) -> str:
+        """Return the part of the text that the page shows."""
         return self.preview + self.rest
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether the page has only the beginning."""
+        """Tell whether the page shows only the beginning."""
         return len(self.preview) + len(self.rest) < self.size
 
 
 @dataclass(frozen=True)
 class Image:
-    """An image that can be shown, or why it is not loaded."""
+    """An image to show, or a note why it is not loaded."""
 
     source: str
     note: str
@@ -66,18 +66,18 @@ Piece = Text | Image
 
 
 class Cutter:
-    """Makes the pieces of one page, and sees to it that they are not too much for it."""
+    """Cuts the texts and images of one page so that the page does not become too large."""
 
     def __init__(self, chars: int = PAGE_CHARS) -> None:
-        """Begin a page that may hold so many characters."""
+        """Create a cutter for a page of at most `chars` characters."""
         self._chars_left = chars
         self._image_chars_left = PAGE_IMAGE_CHARS
 
     def text(self, value: object, part: str, *, name: str = "", limit: int = SHOWN_CHARS) -> Text:
-        """Fold a text if it is long, and cut it if it is very long; data is written as JSON."""
+        """Return a text, folded if it is long and cut if it is very long; data becomes JSON."""
         is_code = not isinstance(value, str)
         text = value if isinstance(value, str) else as_json(value)
-        # a page with very many texts still gives the beginning of each
+        # a page with very many texts still shows the beginning of each
         is_late = min(limit, len(text)) > self._chars_left
         shown = text[: min(limit, LATE_CHARS) if is_late else limit]
         self._chars_left -= min(len(shown), self._chars_left)
@@ -85,24 +85,26 @@ class Cutter:
         return Text(shown[:end], shown[end:], len(text), part, name, is_code)
 
     def data_texts(self, value: object, part: str) -> list[Text]:
-        """Show what goes to or comes from a tool: JSON laid out, and texts inside as texts."""
-        found = parsed(value)
-        if found is None:
+        """Return the arguments or the result of a tool: indented JSON, or one text per field."""
+        data = parse_json(value)
+        if data is None:
             return [self.text(value, part)]
-        if isinstance(found, dict) and len(found) <= FIELD_COUNT and _has_escapes(found):
+        if isinstance(data, dict) and len(data) <= FIELD_COUNT and _has_escapes(data):
             return [
-                self.text(parsed(one) if parsed(one) is not None else one, part, name=str(name))
-                for name, one in found.items()
+                self.text(
+                    parse_json(one) if parse_json(one) is not None else one, part, name=str(name)
+                )
+                for name, one in data.items()
             ]
-        return [self.text(found, part)]
+        return [self.text(data, part)]
 
     def image(self, value: object, part: str) -> Image:
-        """Show an image that comes with the rollout; nothing is loaded from elsewhere."""
+        """Return an image that the rollout contains; images at other addresses are not loaded."""
         url = _address(value) if isinstance(value, dict) else value
         if not isinstance(url, str):
-            return Image("", "image not loaded: it has no address", part)
+            return Image("", "image not loaded: it has no URL", part)
         if len(url) > min(IMAGE_CHARS, self._image_chars_left):
-            return Image("", f"image not loaded: {len(url):,} characters are too many", part)
+            return Image("", f"image not loaded: it is too large ({len(url):,} characters)", part)
         if not _is_image(url):
             return Image("", f"image not loaded: {url[:100]}{'…' if len(url) > 100 else ''}", part)
         self._image_chars_left -= len(url)
@@ -110,19 +112,22 @@ class Cutter:
 
 
 def as_json(value: object) -> str:
-    """Write data as JSON for reading."""
+    """Return data as indented JSON, without arrays of tokens."""
     try:
         return orjson.dumps(without_tokens(value), option=orjson.OPT_INDENT_2).decode()
-    except (orjson.JSONEncodeError, RecursionError):  # half surrogates, long numbers, deep nests
+    except (
+        orjson.JSONEncodeError,
+        RecursionError,
+    ):  # half of a surrogate pair, a large integer, deep nesting
         pass
     try:
         return json.dumps(value, ensure_ascii=False)
     except (ValueError, TypeError, RecursionError):
-        return "too deeply nested to be shown: see the raw JSON"
+        return "nested too deeply to show: see the raw JSON"
 
 
 def without_tokens(value: Any, depth: int = 0) -> Any:
-    """Replace arrays of tokens by how long they are."""
+    """Replace arrays of tokens by their length."""
     if depth > DEPTH:
         return value
     if isinstance(value, list) and len(value) <= LISTED:
@@ -137,11 +142,11 @@ def without_tokens(value: Any, depth: int = 0) -> Any:
     }
 
 
-def parsed(value: object) -> Any:
-    """Return the data that a text holds as JSON, or that a value is; nothing for other texts."""
+def parse_json(value: object) -> Any:
+    """Parse a text that is a JSON object or list, else return None; return non-texts unchanged."""
     if not isinstance(value, str):
         return value
-    if len(value) > PRETTY_CHARS or value.lstrip()[:1] not in ("{", "["):
+    if len(value) > PARSED_CHARS or value.lstrip()[:1] not in ("{", "["):
         return None
     try:
         return orjson.loads(value)
@@ -150,12 +155,12 @@ def parsed(value: object) -> Any:
 
 
 def pointer(*keys: object) -> str:
-    """Return the JSON pointer to a part of a rollout."""
+    """Return the JSON pointer that these keys form."""
     return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
-def pointed_at(value: Any, part: str) -> Any:
-    """Return what a JSON pointer leads to in a rollout, or the last that exists on its way."""
+def resolve_pointer(value: Any, part: str) -> Any:
+    """Return the value at a JSON pointer, or the last value on its way that exists."""
     for key in part.split("/")[1:]:
         name = key.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and name in value:
@@ -170,7 +175,7 @@ def pointed_at(value: Any, part: str) -> Any:
 
 
 def _preview_end(text: str) -> int:
-    """Return where a preview ends: after some lines, or within a very long one."""
+    """Return where a preview ends: after some lines, or within a very long line."""
     end = 0
     for _ in range(PREVIEW_LINES):
         found = text.find("\n", end) + 1
@@ -180,21 +185,21 @@ def _preview_end(text: str) -> int:
     return end
 
 
-def _has_escapes(found: dict[Any, Any]) -> bool:
-    """Tell whether there are texts that JSON would write so that they are hard to read."""
-    texts = [one for one in found.values() if isinstance(one, str)]
+def _has_escapes(data: dict[Any, Any]) -> bool:
+    """Tell whether JSON would escape line ends, quotes or backslashes in a text."""
+    texts = [one for one in data.values() if isinstance(one, str)]
     return any(char in text for text in texts for char in ("\n", '"', "\\"))
 
 
 def _address(image: dict[str, Any]) -> object:
-    """Return the address of an image; some forms give its type and its data apart."""
+    """Return the URL of an image; some forms give the type and the data separately."""
     kind, data = image.get("media_type"), image.get("data")
-    is_apart = isinstance(kind, str) and isinstance(data, str)
-    return f"data:{kind};base64,{data}" if is_apart else image.get("url")
+    is_separate = isinstance(kind, str) and isinstance(data, str)
+    return f"data:{kind};base64,{data}" if is_separate else image.get("url")
 
 
 def _is_image(url: str) -> bool:
-    """Tell whether an address holds an image itself, of a type that can do nothing but be seen."""
+    """Tell whether a URL contains an image of a type that cannot hold scripts."""
     match = DATA_URL.fullmatch(url)
     if not match:
         return False

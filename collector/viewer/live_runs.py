@@ -1,4 +1,4 @@
-"""Runs whose files still change: tell that they do, and profile them again while they grow."""
+"""Runs whose files still change: detects the change, and profiles growing runs again."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.statistics import ANSWER_FIELD, Statistics, ZeroRules
 from collector.viewer.text import utc
+from collector.viewer.transcripts.offsets import INDEX_FOLDER
 from collector.warehouse.sql import Row
 
 QUIET_SECONDS = 60.0
-"""So long after its last line a collection without a record still counts as running."""
+"""A collection without a record counts as running for this long after its last line."""
 RECORDED_QUIET_SECONDS = 900.0
-"""The same, where the collector's record says that it runs: a rollout may take its time."""
+"""The same if the collector's record says that it is running: a single rollout may take long."""
 PAUSE_SECONDS = 5.0
 STOP_SECONDS = 2.0
-DERIVED_FOLDER = ".spotter-index"
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What became of the files behind a run since it was profiled."""
+    """The state of a run's files since the run was profiled."""
 
     is_missing: bool
     is_changed: bool
@@ -41,7 +41,7 @@ class Sources:
 
 @dataclass
 class _Refresh:
-    """The profiling of one run that is going on, or the last one."""
+    """The current or last profiling of one run."""
 
     is_running: bool = False
     not_before: float = 0.0
@@ -49,8 +49,8 @@ class _Refresh:
 
 
 @dataclass
-class Live:
-    """Profiles runs again while their collection goes on, one at a time, in another process."""
+class LiveRuns:
+    """Profiles runs again while they are collected, one at a time, in another process."""
 
     warehouse: Path
     started_at: float = field(default_factory=time.time)
@@ -58,12 +58,12 @@ class Live:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _process: subprocess.Popen[bytes] | None = None
 
-    def look_at(self, run: Row) -> Sources:
-        """Look at the files of a run; what came while we look on is still to be shown."""
-        return look_at_sources(run, since=self.started_at)
+    def check_sources(self, run: Row) -> Sources:
+        """Check a run's files; changes since the viewer started count as a running collection."""
+        return check_sources(run, since=self.started_at)
 
     def close(self) -> None:
-        """End the profiling that goes on, which leaves the warehouse as it was."""
+        """Stop the current profiling, which leaves the warehouse unchanged."""
         process = self._process
         if process and process.poll() is None:
             process.terminate()
@@ -71,33 +71,35 @@ class Live:
                 process.wait(STOP_SECONDS)
 
     def problem(self, run_id: str) -> str:
-        """Return why the last refresh of a run failed, if it did."""
-        found = self._refreshes.get(run_id)
-        return found.problem if found else ""
+        """Return why the last profiling of a run failed; empty if it did not fail."""
+        refresh = self._refreshes.get(run_id)
+        return refresh.problem if refresh else ""
 
     def refresh(self, run: Row, sources: Sources) -> None:
         """Profile a run again if its collection is running and its files have changed."""
         if not (sources.is_running and sources.is_changed) or sources.has_derived_inputs:
             return
         with self._lock:
-            mine = self._refreshes.setdefault(run["run_id"], _Refresh())
+            refresh = self._refreshes.setdefault(run["run_id"], _Refresh())
             is_busy = any(other.is_running for other in self._refreshes.values())
-            if is_busy or time.monotonic() < mine.not_before:
+            if is_busy or time.monotonic() < refresh.not_before:
                 return
-            mine.is_running = True
-        threading.Thread(target=self._profile, args=(run, mine), daemon=True).start()
+            refresh.is_running = True
+        threading.Thread(
+            target=self._profile_in_background, args=(run, refresh), daemon=True
+        ).start()
 
-    def _profile(self, run: Row, mine: _Refresh) -> None:
+    def _profile_in_background(self, run: Row, refresh: _Refresh) -> None:
         started = time.monotonic()
         try:
-            mine.problem = self._profiled_again(run)
+            refresh.problem = self._run_profile(run)
         finally:
-            # a long profile must not keep the machine busy all the time
-            mine.not_before = time.monotonic() + max(PAUSE_SECONDS, time.monotonic() - started)
-            mine.is_running = False
+            # pause as long as profiling took: it must not keep the machine busy all the time
+            refresh.not_before = time.monotonic() + max(PAUSE_SECONDS, time.monotonic() - started)
+            refresh.is_running = False
 
-    def _profiled_again(self, run: Row) -> str:
-        """Profile a run in another process; return what went wrong."""
+    def _run_profile(self, run: Row) -> str:
+        """Profile a run in another process; return the error, or an empty text."""
         flags = ["--allow-partial", "--no-files", "--json", "--warehouse", str(self.warehouse)]
         process = self._process = subprocess.Popen(
             spotter_command("profile", *flags, *profile_flags(run)),
@@ -109,16 +111,16 @@ class Live:
         return failure_reason(process.returncode, printed, complaints) if process.returncode else ""
 
 
-def look_at_sources(
+def check_sources(
     run: Row, *, since: float = math.inf, now: Callable[[], float] = time.time
 ) -> Sources:
-    """Look whether the files of a run are there, have changed and are still being written.
+    """Check whether a run's files exist, have changed and are still being written.
 
-    What changed after `since` counts as still being written until it is profiled.
+    A change after `since` counts as still being written until it is profiled.
     """
     rollouts = Path(run["rollouts_path"])
     inputs = Path(run["inputs_path"])
-    times = [_changed_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
+    times = [_modified_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
     latest = max((time for time in times if time is not None), default=0.0)
     quiet = _quiet_seconds(rollouts)
     is_changed = utc(latest) > run["profiled_at"]
@@ -128,17 +130,17 @@ def look_at_sources(
         is_running=bool(run["missing_rollout_count"])
         and times[0] is not None
         and (now() - latest < quiet or (is_changed and latest > since)),
-        has_derived_inputs=inputs.parent.name == DERIVED_FOLDER,
+        has_derived_inputs=inputs.parent.name == INDEX_FOLDER,
     )
 
 
 def known_statistics(run: Row) -> Statistics:
-    """Return the settings that a run was profiled with; an older warehouse does not know them."""
+    """Return the settings that a run was profiled with; an older warehouse lacks some of them."""
     field = run.get("answer_field")
     threshold = run.get("pass_threshold")
     return Statistics(
         pass_threshold=1.0 if threshold is None else threshold,
-        # the usual one was named by nobody, and may be missing
+        # a user who did not name the default field does not require it to exist
         answer_field=field if field != ANSWER_FIELD else None,
         slice_by=tuple(run["slice_by"].split(", ")) if run.get("slice_by") else (),
         zeros=_known_zeros(run),
@@ -153,19 +155,19 @@ def _known_zeros(run: Row) -> ZeroRules | None:
 
 
 def profile_flags(run: Row) -> list[str]:
-    """Return the flags that profile a run as it was profiled before."""
+    """Return the flags of `spotter profile` that repeat how a run was profiled."""
     known = known_statistics(run)
     return [
         *(run["rollouts_path"], "--inputs", run["inputs_path"], "--run-id", run["run_id"]),
         *(("--pass-threshold", repr(known.pass_threshold)) if known.pass_threshold != 1 else ()),
         *(("--answer-field", known.answer_field) if known.answer_field else ()),
         *(word for name in known.slice_by for word in ("--slice-by", name)),
-        *_money_and_zeros(run),
+        *_price_and_zero_flags(run),
     ]
 
 
-def _money_and_zeros(run: Row) -> Iterator[str]:
-    """Return the flags for prices and for what counts as 0."""
+def _price_and_zero_flags(run: Row) -> Iterator[str]:
+    """Give the flags for prices and for rollouts that count as 0."""
     classes = run.get("zero_failure_classes")
     for name in classes.split(", ") if classes else ():
         yield from ("--count-failure-classes-as-zero", name)
@@ -175,8 +177,8 @@ def _money_and_zeros(run: Row) -> Iterator[str]:
         yield from ("--prices", run["prices_path"])
 
 
-def _changed_at(path: Path) -> float | None:
-    """Return when a file changed; nothing if it is not there, or cannot be looked at."""
+def _modified_at(path: Path) -> float | None:
+    """Return when a file was last written to, or None if it is missing or not accessible."""
     try:
         return path.stat().st_mtime
     except (OSError, ValueError):
@@ -184,10 +186,10 @@ def _changed_at(path: Path) -> float | None:
 
 
 def _quiet_seconds(rollouts: Path) -> float:
-    """Return how long files may stay as they are while a collection goes on; 0 if it has ended."""
+    """Return how long a running collection may write nothing; 0 if the collection has ended."""
     path = beside(rollouts, RECORD_SUFFIX)
     try:
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # reading a pipe would block
             return QUIET_SECONDS
         status = orjson.loads(path.read_bytes())["sessions"][-1]["status"]
     except (OSError, ValueError, LookupError, TypeError):
@@ -195,6 +197,6 @@ def _quiet_seconds(rollouts: Path) -> float:
     return RECORDED_QUIET_SECONDS if status == "running" else 0.0
 
 
-def as_text(moment: datetime) -> str:
-    """Write when a run was profiled, to be compared by the page."""
+def iso_timestamp(moment: datetime) -> str:
+    """Return a UTC time as ISO 8601, which the page compares with its own."""
     return moment.replace(tzinfo=UTC).isoformat()

@@ -1,4 +1,4 @@
-"""Run the viewer until it is stopped: take a port, say where it is, open a browser."""
+"""Runs the viewer's HTTP server: binds a port, opens a browser, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ HOST = "127.0.0.1"
 BACKLOG = 128
 NAME_SECONDS = 1.0
 STOP_SECONDS = 1
-ANYWHERE = ("0.0.0.0", "::")  # noqa: S104 - to recognize them
+ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - to recognize them
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the viewer listens, and what a browser calls that."""
+class BoundAddress:
+    """The socket that the viewer listens on, with its address, host names and token."""
 
     listening: socket.socket
     host: str
@@ -46,53 +46,58 @@ class Place:
 
     @property
     def guard(self) -> Guard:
-        """Return what lets in only requests for this place."""
+        """Return the guard that accepts only requests to this address."""
         return Guard(port=self.port, names=self.names, token=self.token)
 
     def url(self, path: str = "/", *, with_token: bool = False) -> str:
-        """Return an address to open."""
-        host = socket.gethostname() if self.host in ANYWHERE else self.host
-        name = f"[{host}]" if ":" in host else host
-        given = urlencode({"token": self.token}) if with_token and self.token else ""
-        mark = ("&" if "?" in path else "?") if given else ""
-        return f"http://{name}:{self.port}{path}{mark}{given}"
+        """Return the URL of a path, for a browser."""
+        host = socket.gethostname() if self.host in ALL_INTERFACES else self.host
+        query = urlencode({"token": self.token}) if with_token and self.token else ""
+        separator = ("&" if "?" in path else "?") if query else ""
+        return f"http://{_bracket_ipv6(host)}:{self.port}{path}{separator}{query}"
 
 
-def take_place(host: str = HOST, port: int | None = None, *, is_remote: bool = False) -> Place:
-    """Take an address before anything else is done, so that a taken one is told at once."""
+def bind_address(
+    host: str = HOST, port: int | None = None, *, is_remote: bool = False
+) -> BoundAddress:
+    """Bind the viewer's address; call this first, so that a port in use is reported at once."""
     family, address = _look_up(host)
     if not (is_remote or ipaddress.ip_address(address.partition("%")[0]).is_loopback):
         raise UsageError(
-            f"--host {host} lets other machines look at the rollouts\n"
-            "  what to do: add --remote if you want that; a token is then needed to log in"
+            f"--host {host} lets other machines see the rollouts\n"
+            "  what to do: add --remote if you want that; visitors then need a token to log in"
         )
-    listening = _bound(family, address, port)
-    named = {_bracketed(host), _bracketed(address), *(_machine_names() if is_remote else ())}
-    return Place(
+    listening = _bind_socket(family, address, port)
+    names = {_bracket_ipv6(host), _bracket_ipv6(address), *(_machine_names() if is_remote else ())}
+    return BoundAddress(
         listening=listening,
         host=address,
         port=listening.getsockname()[1],
-        names=frozenset(name.lower() for name in named),
+        names=frozenset(name.lower() for name in names),
         token=secrets.token_urlsafe(24) if is_remote else None,
     )
 
 
 def run(
-    app: Starlette, place: Place, *, on_ready: Callable[[], None], on_stop: Callable[[], None]
+    app: Starlette,
+    address: BoundAddress,
+    *,
+    on_ready: Callable[[], None],
+    on_stop: Callable[[], None],
 ) -> None:
-    """Serve until a signal comes, and end the process."""
-    asyncio.run(_serve(app, place.listening, on_ready))
+    """Serve until SIGINT or SIGTERM arrives, then end the process."""
+    asyncio.run(_serve(app, address.listening, on_ready))
     on_stop()
     write_error("the viewer has stopped\n")
-    # not through the interpreter's end: it would wait for pages that are still being made
+    # a normal exit of the interpreter would wait for pages that are still being rendered
     os._exit(0)
 
 
 def open_browser(url: str) -> None:
-    """Open a browser window, if this machine has windows; that this fails does not matter."""
-    if not _has_windows():
+    """Open a browser if this machine has a display; a failure is ignored."""
+    if not _has_display():
         return
-    # a process of its own, away from the terminal: not every browser leaves that alone
+    # in its own session without the terminal, because some browsers write to the terminal
     command = [sys.executable, "-I", "-m", "webbrowser", "-t", url]
 
     def run_browser() -> None:
@@ -109,8 +114,8 @@ def open_browser(url: str) -> None:
     threading.Thread(target=run_browser, daemon=True).start()
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves the signals to us."""
+class _ViewerServer(uvicorn.Server):
+    """A uvicorn server that does not handle signals itself."""
 
     def __init__(self, app: Starlette) -> None:
         super().__init__(
@@ -118,9 +123,9 @@ class _Server(uvicorn.Server):
                 app,
                 http="h11",
                 log_level="warning",
-                access_log=False,  # an address may hold the token
+                access_log=False,  # a URL may hold the token
                 server_header=False,
-                backlog=64,  # each that cannot be accepted is logged
+                backlog=64,  # uvicorn logs every connection that it cannot accept
                 timeout_keep_alive=30,
                 timeout_graceful_shutdown=STOP_SECONDS,
                 h11_max_incomplete_event_size=2 * TARGET_BYTES,
@@ -132,13 +137,13 @@ class _Server(uvicorn.Server):
         yield
 
     def stop(self) -> None:
-        # pages that are cut short now need no message
+        # pages that are interrupted now need no message
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.should_exit = True
 
 
 async def _serve(app: Starlette, listening: socket.socket, on_ready: Callable[[], None]) -> None:
-    server = _Server(app)
+    server = _ViewerServer(app)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, server.stop)
@@ -148,53 +153,53 @@ async def _serve(app: Starlette, listening: socket.socket, on_ready: Callable[[]
     if not serving.done():
         on_ready()
     await serving
-    # pages that were cut short end their queries first
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    if left:
-        await asyncio.wait(left, timeout=STOP_SECONDS)
+    # interrupted pages first end their queries
+    remaining = asyncio.all_tasks() - {asyncio.current_task()}
+    if remaining:
+        await asyncio.wait(remaining, timeout=STOP_SECONDS)
 
 
 def _look_up(host: str) -> tuple[socket.AddressFamily, str]:
-    """Return the address that a host stands for."""
+    """Return the family and the IP address of a host."""
     try:
         if not host.strip():
-            raise ValueError("it is empty")
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            raise ValueError("the name is empty")
+        results = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:  # an IDNA error is a ValueError
         raise UsageError(f"--host {host!r} is not an address of this machine: {error}") from error
-    # where a name has both, browsers try IPv4 too
-    found.sort(key=lambda one: one[0] != socket.AF_INET)
-    family, _, _, _, place = found[0]
-    return family, str(place[0])
+    # prefer IPv4: browsers try it too if a name has both
+    results.sort(key=lambda result: result[0] != socket.AF_INET)
+    family, _, _, _, address = results[0]
+    return family, str(address[0])
 
 
-def _bound(family: socket.AddressFamily, address: str, port: int | None) -> socket.socket:
-    """Return a socket that listens: on the port that was asked for, or on the next free one."""
+def _bind_socket(family: socket.AddressFamily, address: str, port: int | None) -> socket.socket:
+    """Return a listening socket: on the given port, or on the next free one if there is none."""
     error = OSError()
     for candidate in [port] if port is not None else [*PORTS, 0]:
-        made = socket.socket(family)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening = socket.socket(family)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            made.bind((address, candidate))
-            made.listen(BACKLOG)
+            listening.bind((address, candidate))
+            listening.listen(BACKLOG)
         except OSError as problem:
-            made.close()
+            listening.close()
             error = problem
             continue
-        return made
-    shown = f"{address}:{port}" if port is not None else address
+        return listening
+    target = f"{address}:{port}" if port is not None else address
     raise ServerError(
-        f"the viewer cannot listen on {shown}: {error.strerror}\n"
-        "  what to do: give another --port, or none to take the next free one"
+        f"the viewer cannot listen on {target}: {error.strerror}\n"
+        "  what to do: choose another --port, or leave it out to use the next free one"
     ) from error
 
 
-def _bracketed(host: str) -> str:
+def _bracket_ipv6(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
 def _machine_names() -> set[str]:
-    """Return what this machine is called; a slow name server does not keep us waiting."""
+    """Return the host names of this machine; wait at most NAME_SECONDS for the name server."""
     names = {socket.gethostname()}
 
     def look_up() -> None:
@@ -206,8 +211,8 @@ def _machine_names() -> set[str]:
     return set(names)
 
 
-def _has_windows() -> bool:
-    """Tell whether a browser would open a window; a browser in the terminal does not."""
+def _has_display() -> bool:
+    """Tell whether a browser can open a window; a text browser would use this terminal."""
     if sys.platform in ("darwin", "win32") or os.environ.get("BROWSER"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,32 @@
+"""The findings of the health checks in words: for a table, and for the page of one rollout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a flag of `rollout_health` means."""
+
+    label: str
+    sentence: str
+
+
+FINDINGS = {
+    "is_output_empty": Finding("Empty output", "The output is empty."),
+    "is_truncated": Finding("Truncated output", "The output is truncated."),
+    "is_usage_missing": Finding("No usage", "The response has no usage."),
+    "is_response_repeated": Finding(
+        "Repeated response", "Another rollout of this task and agent has the same response."
+    ),
+    "is_verdict_inconsistent": Finding(
+        "Inconsistent verdict",
+        "Another rollout of this task and agent has the same answer, but a different reward.",
+    ),
+    "is_ground_truth_suspect": Finding(
+        "Suspect ground truth",
+        "No rollout of this task and agent passes, although most give the same answer:"
+        " the ground truth may be wrong.",
+    ),
+}
