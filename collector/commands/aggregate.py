@@ -15,11 +15,11 @@ from collector.commands.common import (
     RequestTimeout,
     parsed_urls,
     print_json,
-    print_text,
     settings_given,
 )
 from collector.commands.counting import CountFailures, CountMissing
 from collector.overrides import FLAG_ONLY
+from collector.terminal import show
 
 FOREIGN = UNUSED
 
@@ -76,6 +76,6 @@ def aggregate(
     }
     result = asyncio.run(aggregate_shards(checked(AggregateSettings, given)))
     if json:
-        print_json(report.aggregated_as_data(result))
+        print_json(report.aggregate_data(result))
     else:
-        print_text(report.aggregated_as_text(result))
+        show(report.aggregate_blocks(result))

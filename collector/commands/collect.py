@@ -21,9 +21,10 @@ from collector.commands.common import (
     settings_given,
 )
 from collector.commands.counting import CountFailures, CountMissing
-from collector.commands.uploads import Trackers, ready_trackers, say
+from collector.commands.uploads import Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
+from collector.terminal import counted_noun, say, show
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
@@ -120,7 +121,7 @@ def _tell(result: Collected, trackers: list[str], *, as_json: bool, require_comp
     from collector.collection import report
 
     if not as_json:
-        print_text(report.as_text(result))
+        show(report.as_blocks(result))
     again = report.profile_command(result)
     told = upload_to(trackers, lambda: _described(result), again=again)
     if as_json:
@@ -147,8 +148,6 @@ def _described(result: Collected) -> list[Upload]:
 
 def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
     """Return how the command is to end, if not well."""
-    from collector.terminal import counted_noun
-
     if result.error:
         return result.error
     if result.signal:

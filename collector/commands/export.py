@@ -12,6 +12,7 @@ from collector.overrides import FLAG_ONLY, Named
 
 if TYPE_CHECKING:
     from collector.exporting.export import Exported
+    from collector.terminal.blocks import Block
 
 
 def export(
@@ -68,7 +69,7 @@ def export(
     """
     from collector.exporting.export import export as export_marts
     from collector.exporting.tables import Wanted
-    from collector.terminal import write_error
+    from collector.terminal import say, show
 
     wanted = Wanted(
         formats=tuple(formats or ["parquet"]),
@@ -77,28 +78,32 @@ def export(
         is_partitioned=partition_by_run,
         has_snapshot=not no_snapshot,
     )
-    made = export_marts(warehouse, output_dir, wanted, memory_limit=memory_limit)
+    exported = export_marts(warehouse, output_dir, wanted, memory_limit=memory_limit)
     if json:
-        print_json(_as_data(made))
+        print_json(_as_data(exported))
     else:
-        typer.echo(_as_text(made))
-    for warning in made.warnings:
-        write_error(f"warning: {warning}\n")
+        show(_as_blocks(exported))
+    for warning in exported.warnings:
+        say(f"warning: {warning}")
 
 
-def _as_data(made: Exported) -> dict[str, object]:
+def _as_data(exported: Exported) -> dict[str, object]:
     return {
-        "output_dir": str(made.output),
-        "files": {name: str(place) for name, place in made.places.items()},
-        "tables": {table.name: table.row_count for table in made.tables},
-        "warnings": made.warnings,
+        "output_dir": str(exported.output),
+        "files": {name: str(place) for name, place in exported.places.items()},
+        "tables": {table.name: table.row_count for table in exported.tables},
+        "warnings": exported.warnings,
     }
 
 
-def _as_text(made: Exported) -> str:
+def _as_blocks(exported: Exported) -> list[Block]:
     from collector.terminal import counted_noun
+    from collector.terminal.blocks import Fact, Line, Styled
 
-    rows = sum(table.row_count for table in made.tables)
-    what = f"{counted_noun(len(made.tables), 'table')}, {counted_noun(rows, 'row')}"
-    width = max(len(name) for name in made.places)
-    return "\n".join([what, *(f"  {name:{width}}  {place}" for name, place in made.places.items())])
+    rows = sum(table.row_count for table in exported.tables)
+    counts = f"{counted_noun(len(exported.tables), 'table')}, {counted_noun(rows, 'row')}"
+    width = max(len(name) for name in exported.places) + 2
+    return [
+        Line(Styled(counts, "value")),
+        *(Fact(name, str(place), indent=2, width=width) for name, place in exported.places.items()),
+    ]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.common import Warehouse, print_json
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import FLAG_ONLY, Named
+from collector.terminal import Progress, say, show
 
 if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
@@ -124,7 +125,6 @@ def profile(
     from collector.profiling.profile import BrokenRunsError, Settings
     from collector.profiling.profile import profile as profile_runs
     from collector.profiling.statistics import Statistics, Zeros
-    from collector.terminal import Progress
 
     given = [*(paths or []), *([rollouts] if rollouts else [])]
     if not given:
@@ -170,7 +170,7 @@ def _tell(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
     from collector.profiling import report
 
     if not as_json:
-        typer.echo(report.as_text(outcome))
+        show(report.as_blocks(outcome))
     told = upload_to(
         trackers, lambda: _described(outcome), again="give the same command again with"
     )
@@ -179,7 +179,7 @@ def _tell(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
     elif told.text:
         typer.echo(told.text)
     for warning in report.warnings(outcome):
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
     if told.error:
         raise told.error
 

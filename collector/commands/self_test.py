@@ -57,36 +57,39 @@ def self_test(
     from dataclasses import asdict
 
     from collector.servers.implementations import bundled_environments
-    from collector.terminal import counted_noun, write_error
+    from collector.terminal import counted_noun, say, show
+    from collector.terminal.blocks import Line, Styled
 
     name = environment or entrypoint
     if not name and (input_jsonl_fpath or write):
         raise UsageError("which environment are the tasks for? Name it before them")
     names = [name] if name else bundled_environments()
-    results = {one: _tested(one, input_jsonl_fpath, count, write) for one in names}
+    results = {one: _test_environment(one, input_jsonl_fpath, count, write) for one in names}
     if json:
-        told = [{"environment": one, **asdict(result)} for one, result in results.items()]
-        print_json(told[0] if name else told)
-    if wrong := [_problems(one, found) for one, found in results.items() if found.problems]:
-        raise InvariantError("\n".join(wrong))
+        data = [{"environment": one, **asdict(result)} for one, result in results.items()]
+        print_json(data[0] if name else data)
+    if problems := [_problems(one, test) for one, test in results.items() if test.problems]:
+        raise InvariantError("\n".join(problems))
     for one, result in results.items():
         tasks = counted_noun(result.task_count, "task")
         if write:
-            write_error(f"wrote {tasks} to {write}\n")
+            say(f"wrote {tasks} to {write}")
         if not json:
-            typer.echo(f"{one}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
+            tools = counted_noun(result.tool_count, "tool")
+            fine = Styled(f"{tasks} and {tools} are fine", "good")
+            show([Line((f"{one}: ", fine))])
 
 
-def _tested(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTest:
+def _test_environment(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTest:
     import asyncio
 
     from collector.servers.implementations import environment_named, tasks_of, write_tasks
     from collector.servers.selftest import check_environment
 
-    found = environment_named(name)
-    result = asyncio.run(check_environment(found, tasks_of(found, tasks, count)))
+    environment = environment_named(name)
+    result = asyncio.run(check_environment(environment, tasks_of(environment, tasks, count)))
     if write and not result.problems:
-        write_tasks(write.absolute(), tasks_of(found, tasks, count))
+        write_tasks(write.absolute(), tasks_of(environment, tasks, count))
     return result
 
 

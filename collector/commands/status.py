@@ -28,19 +28,13 @@ def status(
     import asyncio
     from dataclasses import asdict
 
-    from collector.servers.status import check_all
-    from collector.terminal import printable
+    from collector.servers.status import check_all, status_table
+    from collector.terminal import show
 
-    found = asyncio.run(check_all(head_host, head_port))
+    servers = asyncio.run(check_all(head_host, head_port))
     if json:
-        print_json([asdict(health) for health in found])
+        print_json([asdict(health) for health in servers])
     else:
-        width = max([0, *(len(health.name) for health in found)])
-        for health in found:
-            state = "healthy" if health.is_healthy else f"DOWN: {health.problem}"
-            typer.echo(
-                f"{printable(health.name):{width}}  {printable(health.url)}"
-                f"  {health.latency_ms:7.1f} ms  {printable(state)}"
-            )
-    if down := [health.name for health in found if not health.is_healthy]:
-        raise ServerError(f"{len(down)} of {len(found)} servers are down: {', '.join(down)}")
+        show([status_table(servers)])
+    if down := [health.name for health in servers if not health.is_healthy]:
+        raise ServerError(f"{len(down)} of {len(servers)} servers are down: {', '.join(down)}")

@@ -10,7 +10,7 @@ import typer
 
 from collector.errors import SpotterError
 from collector.overrides import Override
-from collector.terminal import printable_lines, write_error
+from collector.terminal import say
 
 if TYPE_CHECKING:
     from collector.uploading.content import Upload
@@ -60,8 +60,3 @@ def upload(trackers: list[str], describe: Callable[[], list[Upload]], *, again: 
 
     sent = send(trackers, describe, say=say)
     return Told(report.as_data(sent), report.as_text(sent), report.error_of(sent, again=again))
-
-
-def say(text: str) -> None:
-    """Tell what is going on."""
-    write_error(f"{printable_lines(text)}\n")

@@ -1,4 +1,4 @@
-"""Ask the head server which servers there are, and each of them whether it works."""
+"""Ask the head server for its servers, and each server for its health."""
 
 from __future__ import annotations
 
@@ -12,14 +12,21 @@ import orjson
 
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient, url_without_password
+from collector.terminal.blocks import Styled, TextColumn, TextTable
 
 Row = dict[str, Any]
 CHECK_SECONDS = 10.0
+COLUMNS = (
+    TextColumn(overflow="wrap"),
+    TextColumn(overflow="wrap"),
+    TextColumn(width=10, align="right", style="quiet"),
+    TextColumn(overflow="wrap"),
+)
 
 
 @dataclass(frozen=True)
 class Health:
-    """What a server answered when it was asked whether it works."""
+    """The result of a health check."""
 
     name: str
     kind: str
@@ -49,14 +56,32 @@ async def check_all(head_host: str, head_port: int) -> list[Health]:
         return list(await asyncio.gather(*(_check(row, client) for row in instances)))
 
 
+def status_table(servers: list[Health]) -> TextTable:
+    """Return a table with one row per server."""
+    return TextTable(
+        COLUMNS,
+        [
+            (
+                health.name,
+                health.url,
+                f"{health.latency_ms:.1f} ms",
+                Styled("healthy", "good")
+                if health.is_healthy
+                else Styled(f"DOWN: {health.problem}", "bad"),
+            )
+            for health in servers
+        ],
+    )
+
+
 def _instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:
     try:
-        found = orjson.loads(body) if status == httpx.codes.OK else None
+        rows = orjson.loads(body) if status == httpx.codes.OK else None
     except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        rows = None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ServerError(f"{head} does not list its servers (HTTP {status})")
-    return found
+    return rows
 
 
 async def _check(row: Row, client: GymClient) -> Health:

@@ -1,4 +1,4 @@
-"""Ad-hoc read-only SQL on the warehouse."""
+"""Run read-only SQL on the warehouse, and format the result."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from collector.errors import FileError, UsageError
-from collector.terminal import printable
+from collector.terminal import label
+from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, with_lock
 
 MARTS = """
@@ -29,13 +31,12 @@ where tables.schema_name = 'main'
 group by all
 order by tables.table_name
 """
-
-
 CELL_CHARACTERS = 100
+FIGURES = (int, float, Decimal, type(None))
 
 
 @dataclass(frozen=True)
-class Table:
+class QueryResult:
     """The answer to a query."""
 
     columns: list[str]
@@ -51,24 +52,24 @@ class Mart:
     columns: list[dict[str, str]]
 
 
-def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> Table:
-    """Run one query; it can neither change the warehouse nor touch other files."""
+def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> QueryResult:
+    """Run a query that can neither change the warehouse nor touch other files."""
     with open_read_only(path, on_wait=on_wait) as connection:
         try:
             _refuse_changes(connection.extract_statements(query))
             result = connection.execute(query)
-            # nothing comes back of an empty query
+            # an empty query has no result
             rows = result.fetchall() if result else []
         except duckdb.Error as error:
             raise UsageError(str(error)) from error
         names = [column[0] for column in result.description or ()] if result else []
     if not names:
         raise UsageError("the query has no result: write one that begins with select")
-    return Table(names, rows)
+    return QueryResult(names, rows)
 
 
 def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
-    """Return the marts of a warehouse with what their columns mean."""
+    """Return the marts of a warehouse with descriptions of their columns."""
     with open_read_only(path, on_wait=on_wait) as connection:
         marts = [Mart(*row) for row in connection.execute(MARTS).fetchall()]
     if not marts:
@@ -84,9 +85,9 @@ def open_read_only(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Open a warehouse so that nothing outside of it can be read or written."""
+    """Open a warehouse read-only, on a connection that cannot reach any other file."""
     require_warehouse(path)
-    # what does not fit into memory cannot be put aside: there are no files
+    # a query cannot spill to disk: the connection has no files
     config = {**OFFLINE, "temp_directory": ""}
     config |= {"memory_limit": memory_limit} if memory_limit else {}
     config |= {"threads": threads} if threads else {}
@@ -101,7 +102,7 @@ def open_read_only(
 
 
 def require_warehouse(path: Path) -> None:
-    """Refuse a warehouse that is not there, or cannot be one."""
+    """Raise FileError if the warehouse does not exist, UsageError if the path cannot be one."""
     if not path.is_file():
         raise FileError(
             f"no warehouse at {path}\n  what to do: make one with `spotter profile`, or name it"
@@ -111,7 +112,7 @@ def require_warehouse(path: Path) -> None:
 
 
 def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take files and settings away from a connection, unless another in this process did."""
+    """Forbid files and changes of settings; connections of one process share these settings."""
     if connection.execute("select current_setting('lock_configuration')").fetchone() == (True,):
         return
     # enable_external_access would still let a query overwrite the warehouse file itself
@@ -126,39 +127,36 @@ def _refuse_changes(statements: list[duckdb.Statement]) -> None:
             raise UsageError(f"only queries are allowed, not {statement.type.name.lower()}")
 
 
-def as_csv(table: Table) -> str:
-    """Write a table as CSV with a header."""
+def as_csv(result: QueryResult) -> str:
+    """Return a result as CSV with a header."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    writer.writerow(result.columns)
+    writer.writerows(result.rows)
     return out.getvalue()
 
 
-def as_grid(table: Table) -> str:
-    """Write a table in aligned columns, for eyes: long cells are cut, control characters gone."""
-    cells = [
-        [_cell(name) for name in table.columns],
-        *([_cell(value) for value in row] for row in table.rows),
+def as_blocks(result: QueryResult) -> list[Block]:
+    """Return a result as a table for people: long cells are cut, a terminal aligns figures."""
+    columns = [
+        TextColumn(_cell(name), align="right on terminals")
+        if all(isinstance(row[number], FIGURES) for row in result.rows)
+        else TextColumn(_cell(name), overflow="wrap")
+        for number, name in enumerate(result.columns)
     ]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
-    texts = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
-    rule = "  ".join("-" * width for width in widths)
-    noun = "row" if len(table.rows) == 1 else "rows"
-    return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
+    rows = [[_cell(value) for value in row] for row in result.rows]
+    count = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'})"
+    return [TextTable(columns, rows, has_rule=True), Line(Styled(count, "quiet"))]
 
 
-def as_records(table: Table) -> list[dict[str, Any]]:
-    """Turn a table into objects that JSON can hold."""
-    repeated = sorted({name for name in table.columns if table.columns.count(name) > 1})
+def as_records(result: QueryResult) -> list[dict[str, Any]]:
+    """Return a result as objects that JSON can hold."""
+    repeated = sorted({name for name in result.columns if result.columns.count(name) > 1})
     if repeated:
         raise UsageError(f"several columns are called {', '.join(repeated)}: name them apart")
     return [
-        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
-        for row in table.rows
+        {name: _plain(value) for name, value in zip(result.columns, row, strict=True)}
+        for row in result.rows
     ]
 
 
@@ -173,5 +171,4 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    text = printable("" if value is None else str(value)[: CELL_CHARACTERS + 1])
-    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+    return label("" if value is None else value, CELL_CHARACTERS)
