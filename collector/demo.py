@@ -39,7 +39,7 @@ ATTEMPT_COLUMNS = (
 )
 TASK_COLUMNS = (
     TextColumn(width=4, align="right"),
-    TextColumn(width=29, overflow="wrap"),
+    TextColumn(width=29, overflow="cut"),
     TextColumn(style="value"),
     TextColumn(width=13, align="right", style="quiet"),
     TextColumn(overflow="cut"),

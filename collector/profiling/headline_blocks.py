@@ -184,7 +184,8 @@ def _reliability_blocks(own: Headlines) -> Iterator[Block]:
                 f" {_number(row['reward_mean'])} without",
             )
         if unknown and row["reward_mean_lowest"] is not None:
-            yield Line(
+            yield Fact(
+                "",
                 (
                     Styled(f"{unknown:,} without a reward", "caution"),
                     ": the mean over all expected rollouts is"
@@ -193,6 +194,7 @@ def _reliability_blocks(own: Headlines) -> Iterator[Block]:
                     f" {_number(row['reward_mean_highest'])}",
                 ),
                 indent=4,
+                width=0,
             )
 
 

@@ -96,7 +96,7 @@ def _plain_lines(block: Block) -> Iterator[str]:
     if isinstance(block, Line):
         yield indent + plain(block.text)
     elif isinstance(block, Fact):
-        yield f"{indent}{block.label:{block.width}}{plain(block.text)}"
+        yield f"{indent}{block.label.ljust(block.width)}{plain(block.text)}"
     else:
         yield from _table_lines(block)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleRenderable
@@ -40,8 +41,8 @@ STYLES: dict[Style, str] = {
     "command": "cyan",
 }
 PREFIXES: dict[str, str] = {"error:": "bold red", "warning:": "bold yellow"}
-PREFIX = re.compile("|".join(PREFIXES))
-HINT = re.compile(r" *what to do:.*")
+PREFIX = re.compile(f"({'|'.join(PREFIXES)}) ")
+HINT = re.compile(" *what to do:")
 WRAPPED_WIDTH = 16
 BAR_WIDTH = 30
 # rich takes about 0.1 ms for each cell
@@ -57,18 +58,20 @@ def draw_blocks(blocks: Sequence[Block], *, columns: int) -> str:
     return capture.get()
 
 
-def draw_message(text: str) -> str:
+def draw_message(text: str, *, columns: int) -> str:
     """Return a message whose prefix and hints stand out."""
-    console = _console(80)
+    first, *others = text.split("\n")
+    prefix = PREFIX.match(first)
+    console = _console(columns)
     with console.capture() as capture:
-        for number, line in enumerate(text.split("\n")):
-            words = Text(printable(line))
-            # later lines may quote a server or a file
-            if number == 0 and (prefix := PREFIX.match(line)):
-                words.stylize(PREFIXES[prefix[0]], 0, prefix.end())
-            elif HINT.fullmatch(line):
-                words.stylize(STYLES["command"])
-            console.print(words, soft_wrap=True)
+        if prefix:
+            lead = Text().append(prefix[0], PREFIXES[prefix[1]])
+            _print_hanging(console, lead, Text(printable(first[prefix.end() :])))
+        else:
+            console.print(Text(printable(first)), soft_wrap=True)
+        for line in others:  # they may quote a file or a server, so no prefix is looked for
+            style = STYLES["command"] if HINT.match(line) else ""
+            console.print(Text(printable(line), style), soft_wrap=True)
     return capture.get()
 
 
@@ -136,10 +139,13 @@ def _print_block(console: Console, block: Block) -> None:
 
 
 def _print_fact(console: Console, fact: Fact) -> None:
-    """Print a fact; wrap its text at spaces, but leave a path or word whole that is too long."""
     lead = Text(" " * fact.indent)
-    lead.append(f"{fact.label:{fact.width}}", STYLES[fact.style])
-    text = _text(fact.text)
+    lead.append(fact.label.ljust(fact.width), STYLES[fact.style])
+    _print_hanging(console, lead, _text(fact.text))
+
+
+def _print_hanging(console: Console, lead: Text, text: Text) -> None:
+    """Print a text after its lead; wrap it at spaces unless a word, such as a path, is too long."""
     available = console.width - lead.cell_len
     is_wrapped = max(map(cell_len, text.plain.split()), default=0) <= available < text.cell_len
     for line in text.wrap(console, available) if is_wrapped else [text]:
@@ -148,10 +154,13 @@ def _print_fact(console: Console, fact: Fact) -> None:
 
 
 def _print_table(console: Console, table: TextTable) -> None:
-    for gap in (2, 1):
+    sizes = [_column_sizes(table, number) for number in range(len(table.columns))]
+    # narrow gaps are better than wrapped names
+    for is_wrapped, gap in ((False, 2), (False, 1), (True, 2), (True, 1)):
         available = console.width - table.indent - gap * (len(table.columns) - 1)
-        widths = _fitting_widths(table, available)
-        if widths:
+        widths = [size.wrapped if is_wrapped else size.least for size in sizes]
+        if sum(widths) <= available:
+            _widen(widths, sizes, available)
             console.print(Padding(_grid(table, widths, gap), (0, 0, 0, table.indent)))
             return
     for number, row in enumerate(table.rows, start=1):
@@ -159,31 +168,42 @@ def _print_table(console: Console, table: TextTable) -> None:
             _print_block(console, block)
 
 
-def _fitting_widths(table: TextTable, available: int) -> list[int] | None:
-    """Return a width for each column, None if the table would not fit without broken figures."""
-    sizes = [_column_sizes(table, number) for number in range(len(table.columns))]
-    widths = [natural for natural, _ in sizes]
-    while sum(widths) > available:
-        shrinkable = [number for number, (_, least) in enumerate(sizes) if widths[number] > least]
-        if not shrinkable:
-            return None
-        widths[max(shrinkable, key=lambda number: widths[number])] -= 1
-    return widths
+@dataclass(frozen=True)
+class _Size:
+    """The widths that a column may have."""
+
+    natural: int
+    least: int
+    """Without wrapped cells; a title may wrap."""
+    wrapped: int
+    """With wrapped or cut cells, if the column allows that."""
 
 
-def _column_sizes(table: TextTable, number: int) -> tuple[int, int]:
-    """Return the natural and the least width of a column."""
+def _column_sizes(table: TextTable, number: int) -> _Size:
     column = table.columns[number]
     cells = max((cell_len(plain(row[number])) for row in table.rows), default=0)
     title = max(map(cell_len, column.title.split()), default=0)
-    natural = max(column.width, cells, cell_len(column.title))
+    natural = max(cells, cell_len(column.title))
+    least = max(title, cells)
     if column.overflow == "none":
-        return natural, max(title, cells)
-    return natural, max(title, min(cells, WRAPPED_WIDTH))
+        return _Size(max(natural, column.width), least, least)
+    return _Size(natural, least, max(title, min(cells, WRAPPED_WIDTH)))
+
+
+def _widen(widths: list[int], sizes: list[_Size], available: int) -> None:
+    """Give the space that is left to the narrowest columns first."""
+    spare = available - sum(widths)
+    while spare > 0:
+        narrow = [number for number, size in enumerate(sizes) if widths[number] < size.natural]
+        if not narrow:
+            return
+        widths[min(narrow, key=lambda number: widths[number])] += 1
+        spare -= 1
 
 
 def _grid(table: TextTable, widths: list[int], gap: int) -> Table:
-    grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, show_header=table.has_titles)
+    grid = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="")
+    grid.show_header = table.has_titles
     for column, width in zip(table.columns, widths, strict=True):
         grid.add_column(
             Text(printable(column.title), STYLES["quiet"]),

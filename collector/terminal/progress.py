@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 REDRAW_SECONDS = 0.25
 LOG_SECONDS = 30.0
+# up one line, and erase it; tmux keeps what other sequences erase in its history
+ERASE_LINE = "\x1b[1A\x1b[2K"
 
 
 class Progress:
@@ -87,12 +89,7 @@ class Progress:
             text, share, details = self._state
             columns = column_count(sys.stderr)
             lines = draw_progress(text, share, details, columns=columns)
-            write_error(_erasure(height) + "".join(f"{line}\n" for line in lines))
+            write_error(ERASE_LINE * height + "".join(f"{line}\n" for line in lines))
             height = len(lines)
             self._is_over.wait(REDRAW_SECONDS)
-        write_error(_erasure(height))
-
-
-def _erasure(height: int) -> str:
-    """Return what moves the cursor up some lines, and erases from there."""
-    return f"\x1b[{height}A\x1b[J" if height else ""
+        write_error(ERASE_LINE * height)

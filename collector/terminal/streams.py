@@ -70,6 +70,6 @@ def say(text: str) -> None:
     if is_terminal(sys.stderr):
         from collector.terminal.drawing import draw_message
 
-        write_error(draw_message(text))
+        write_error(draw_message(text, columns=column_count(sys.stderr)))
     else:
         write_error(f"{printable_lines(text)}\n")
