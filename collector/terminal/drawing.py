@@ -149,6 +149,7 @@ def _print_hanging(console: Console, lead: Text, text: Text) -> None:
     available = console.width - lead.cell_len
     is_wrapped = max(map(cell_len, text.plain.split()), default=0) <= available < text.cell_len
     for line in text.wrap(console, available) if is_wrapped else [text]:
+        line.rstrip()
         console.print(lead + line, soft_wrap=True)
         lead = Text(" " * lead.cell_len)
 

@@ -84,12 +84,13 @@ class Progress:
     def _paint(self) -> None:
         from collector.terminal.drawing import draw_progress
 
-        height = 0
+        drawn: list[str] = []
         while not self._is_over.is_set():
             text, share, details = self._state
             columns = column_count(sys.stderr)
             lines = draw_progress(text, share, details, columns=columns)
-            write_error(ERASE_LINE * height + "".join(f"{line}\n" for line in lines))
-            height = len(lines)
+            if lines != drawn:
+                write_error(ERASE_LINE * len(drawn) + "".join(f"{line}\n" for line in lines))
+                drawn = lines
             self._is_over.wait(REDRAW_SECONDS)
-        write_error(ERASE_LINE * height)
+        write_error(ERASE_LINE * len(drawn))
