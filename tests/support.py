@@ -177,8 +177,8 @@ def profile_agents(
 
 
 def on_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """What the command leaves on a terminal without colour: its progress is erased."""
-    return without_progress(through_terminal(*arguments, cwd=cwd, NO_COLOR="1"))
+    """What the command leaves on a wide terminal without colour: its progress is erased."""
+    return without_progress(through_terminal(*arguments, cwd=cwd, columns=200, NO_COLOR="1"))
 
 
 def without_progress(text: str) -> str:

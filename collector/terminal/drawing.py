@@ -162,7 +162,7 @@ def _print_table(console: Console, table: TextTable) -> None:
         widths = [size.wrapped if is_wrapped else size.least for size in sizes]
         if sum(widths) <= available:
             _widen(widths, sizes, available)
-            console.print(Padding(_grid(table, widths, gap), (0, 0, 0, table.indent)))
+            console.print(Padding(_grid(table, widths, gap), (0, 0, 0, table.indent), expand=False))
             return
     for number, row in enumerate(table.rows, start=1):
         for block in _record(table, row, number):
