@@ -229,12 +229,12 @@ def _record(table: TextTable, row: Sequence[Words], number: int) -> list[Block]:
     return [
         Line(Styled(heading, "heading" if untitled else "quiet"), table.indent),
         *(
-            Fact(printable(column.title), _styled(cell, column), table.indent + 2, width)
+            Fact(printable(column.title), _with_style(cell, column), table.indent + 2, width)
             for column, cell in cells
             if column.title
         ),
     ]
 
 
-def _styled(cell: Words, column: TextColumn) -> Words:
+def _with_style(cell: Words, column: TextColumn) -> Words:
     return Styled(plain(cell), column.style) if column.style and isinstance(cell, str) else cell
