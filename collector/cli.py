@@ -15,7 +15,7 @@ from collector.commands.common import PRINTED, print_json
 from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, declared_overrides, to_flags
-from collector.terminal import printable_lines, write_error
+from collector.terminal import say
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -99,21 +99,17 @@ def main(arguments: list[str] | None = None) -> None:
     except SpotterError as error:
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
-        write_error(f"error: {printable_lines(str(error))}\n")
+        say(f"error: {error}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)
     except OSError as error:
-        write_error(f"error: {printable_lines(str(error))}\n")
+        say(f"error: {error}")
         sys.exit(FileError.exit_code)
     except RuntimeError as error:  # DuckDB raises it for Ctrl-C in the middle of a query
         if "interrupted" not in str(error).lower():
             raise
         sys.exit(INTERRUPTED)
-
-
-def _say(text: str) -> None:
-    write_error(f"{printable_lines(text)}\n")
 
 
 def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:
@@ -130,7 +126,7 @@ def _flags(given: list[str]) -> list[str]:
         return given
     if not any("=" in word or word.startswith("+") for word in given):
         return given
-    return to_flags(given, known_overrides(given[0], with_serve="--serve" in given), _say)
+    return to_flags(given, known_overrides(given[0], with_serve="--serve" in given), say)
 
 
 def _alias(*words: str) -> Callable[[], None]:

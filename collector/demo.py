@@ -1,4 +1,4 @@
-"""The demo: servers, rollouts, a profile, and what there is to see in it."""
+"""The demo: start servers, collect rollouts, profile them, and explain the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from collector.profiling import report
 from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
-from collector.terminal import Progress, printable
+from collector.terminal import Progress, label, say
+from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.validation import validate_settings
 from collector.warehouse.queries import QueryResult, run_query
 
@@ -29,7 +30,20 @@ CONFIGS = (
 )
 TASKS = "resources_servers/workplace_assistant/data/train.jsonl"
 AGENT = "workplace_assistant_simple_agent"
-BAR = 40
+BAR_WIDTH = 40
+RATE_COLUMNS = (TextColumn(width=4, align="right"), TextColumn())
+ATTEMPT_COLUMNS = (
+    TextColumn(width=2, align="right"),
+    TextColumn(width=29, overflow="wrap"),
+    TextColumn(overflow="wrap"),
+)
+TASK_COLUMNS = (
+    TextColumn(width=4, align="right"),
+    TextColumn(width=29, overflow="cut"),
+    TextColumn(style="value"),
+    TextColumn(width=13, align="right", style="quiet"),
+    TextColumn(overflow="cut"),
+)
 # the input's own fields are in the sample that each task keeps; a task may be masked as a whole
 DESCRIBED = """
     task_index,
@@ -58,7 +72,7 @@ from pass_at_k where slice_by = 'all' order by k
 
 @dataclass(frozen=True)
 class Demo:
-    """What to run, and where to put it."""
+    """The settings of a demo."""
 
     folder: Path
     num_repeats: int
@@ -78,10 +92,10 @@ class Demo:
         return self.folder / "warehouse.duckdb"
 
 
-def run_demo(demo: Demo) -> str:
-    """Run the workflow in a folder of its own, and return what to show."""
+def run_demo(demo: Demo) -> list[Block]:
+    """Run the workflow in a folder of its own, and return the report to show."""
     _refuse_foreign(demo.rollouts)
-    collected = _collected(demo)
+    collected = _collect(demo)
     if collected.signal:
         sys.exit(128 + collected.signal)
     if collected.missing_count and not demo.has_faults:
@@ -89,13 +103,18 @@ def run_demo(demo: Demo) -> str:
             f"{collected.missing_count} rollouts of the demo are missing; see"
             f" {collected.files.failures}"
         )
-    _say("profiling")
-    outcome = _profiled(demo)
-    return "\n".join([report.as_text(outcome), "", *_findings(demo), *_next_steps(demo.folder)])
+    say("profiling")
+    outcome = _profile(demo)
+    return [
+        *report.as_blocks(outcome),
+        Line(),
+        *_finding_blocks(demo),
+        *_next_steps(demo.folder),
+    ]
 
 
 def _refuse_foreign(rollouts: Path) -> None:
-    """Replace an earlier demo, but nothing else."""
+    """Raise UsageError if the rollouts file exists and is not that of a demo."""
     if not rollouts.exists() or not rollouts.stat().st_size:
         return
     record = load_record(artifacts.beside(rollouts, artifacts.RECORD_SUFFIX))
@@ -106,8 +125,8 @@ def _refuse_foreign(rollouts: Path) -> None:
         )
 
 
-def _collected(demo: Demo) -> Collected:
-    given = {
+def _collect(demo: Demo) -> Collected:
+    settings = {
         "agent_name": AGENT,
         "input_jsonl_fpath": find_file(TASKS),
         "output_jsonl_fpath": demo.rollouts,
@@ -118,14 +137,16 @@ def _collected(demo: Demo) -> Collected:
         "overwrite": True,
         **(demo_faults.COLLECT_SETTINGS if demo.has_faults else {}),
     }
-    manner = ", which fails, hangs and is masked at times" if demo.has_faults else ""
-    _say(f"starting the servers of the workplace assistant, with a simulated model{manner}")
+    faults = ", which fails, hangs and is masked at times" if demo.has_faults else ""
+    say(f"starting the servers of the workplace assistant, with a simulated model{faults}")
     with child_gym(CONFIGS, demo_faults.SERVER_SETTINGS if demo.has_faults else ()) as gym:
         address = {"head_host": gym.head_host, "head_port": gym.head_port}
-        return collect(validate_settings(CollectSettings, {**given, **address}), CollectProgress())
+        return collect(
+            validate_settings(CollectSettings, {**settings, **address}), CollectProgress()
+        )
 
 
-def _profiled(demo: Demo) -> Outcome:
+def _profile(demo: Demo) -> Outcome:
     runs = artifacts.plan_runs(artifacts.find_rollouts([demo.rollouts]), run_id="demo")
     settings = ProfileSettings(
         demo.warehouse.absolute(),
@@ -139,58 +160,88 @@ def _profiled(demo: Demo) -> Outcome:
         progress.clear()
 
 
-def _findings(demo: Demo) -> Iterator[str]:
+def _finding_blocks(demo: Demo) -> Iterator[Block]:
     warehouse = demo.warehouse
     if demo.has_faults:
-        yield from demo_faults.findings(warehouse)
-        yield ""
-    yield "How many tasks have which pass rate?"
-    yield from _bars(_query(warehouse, HISTOGRAM))
-    yield "\nWhat do several attempts reach?"
-    for k, any_passes, low, high, all_pass in _query(warehouse, ATTEMPTS).rows:
-        between = f"({low:.2f} … {high:.2f})" if low is not None else ""
-        yield f"  {k:2}  one passes {any_passes:.2f} {between:13}  all pass {all_pass:.2f}"
-    yield "\nThe hardest tasks"
-    yield from _tasks(_query(warehouse, HARDEST))
-    yield "\nThe most uncertain tasks: these teach an agent most"
-    yield from _tasks(_query(warehouse, UNCERTAIN))
+        yield from demo_faults.fault_blocks(warehouse)
+        yield Line()
+    yield _heading("How many tasks have which pass rate?")
+    yield _rate_table(_query(warehouse, HISTOGRAM))
+    yield Line()
+    yield _heading("What do several attempts reach?")
+    yield _attempt_table(_query(warehouse, ATTEMPTS))
+    yield Line()
+    yield _heading("The hardest tasks")
+    yield _task_table(_query(warehouse, HARDEST))
+    yield Line()
+    yield _heading("The most uncertain tasks: these teach an agent most")
+    yield _task_table(_query(warehouse, UNCERTAIN))
 
 
-def _bars(table: QueryResult) -> Iterator[str]:
-    most = max((count for _, count in table.rows), default=0)
-    for rate, count in table.rows:
-        yield f"  {100 * rate:3.0f}%  {'█' * max(1, round(BAR * count / most))} {count}"
+def _rate_table(result: QueryResult) -> TextTable:
+    most = max((count for _, count in result.rows), default=0)
+    rows = [
+        (
+            f"{100 * rate:.0f}%",
+            (Styled("█" * max(1, round(BAR_WIDTH * count / most)), "label"), f" {count}"),
+        )
+        for rate, count in result.rows
+    ]
+    return TextTable(RATE_COLUMNS, rows, indent=2)
 
 
-def _tasks(table: QueryResult) -> Iterator[str]:
-    for index, category, reward, tokens, request in table.rows:
-        text = printable(str(request))
-        shown = text if len(text) <= 70 else text[:69] + "…"
-        yield f"  {index:4}  {category:29}  {reward:.2f}  {tokens:6.0f} tokens  {shown}"
+def _attempt_table(result: QueryResult) -> TextTable:
+    rows = [
+        (
+            str(k),
+            (
+                "one passes ",
+                Styled(f"{any_passes:.2f}", "value"),
+                f" ({low:.2f} … {high:.2f})" if low is not None else "",
+            ),
+            ("all pass ", Styled(f"{all_pass:.2f}", "value")),
+        )
+        for k, any_passes, low, high, all_pass in result.rows
+    ]
+    return TextTable(ATTEMPT_COLUMNS, rows, indent=2)
 
 
-def _next_steps(folder: Path) -> Iterator[str]:
+def _task_table(result: QueryResult) -> TextTable:
+    rows = [
+        (str(index), category, f"{reward:.2f}", f"{tokens:.0f} tokens", label(request, 70))
+        for index, category, reward, tokens, request in result.rows
+    ]
+    return TextTable(TASK_COLUMNS, rows, indent=2)
+
+
+def _next_steps(folder: Path) -> Iterator[Block]:
     warehouse = shlex.quote(str(folder / "warehouse.duckdb"))
     rollouts = shlex.quote(str(folder / "rollouts.jsonl"))
     configs = " ".join(f"-c {path}" for path in CONFIGS)
-    yield "\nThese figures are of a simulated model, which replays solutions and slips by chance."
-    yield "\nTry next"
-    yield f"  spotter view {warehouse}                      # look at it in a browser"
-    yield f"  spotter sql -w {warehouse}                    # what can be queried"
-    yield f"  spotter export -w {warehouse} -f xlsx         # for Excel, dashboards, notebooks"
     columns = "task_index, reward_mean, reward_std, total_tokens_mean"
-    yield f'  spotter sql -w {warehouse} "select {columns} from task_profiles order by 2 limit 5"'
-    yield f"  spotter run {configs}"
-    yield "  spotter status                                # in another terminal"
-    yield f"  spotter collect -a {AGENT} -i {TASKS} -o my.jsonl -n 4 --limit 5"
-    yield f"  spotter profile {rollouts} my.jsonl"
+    query = f"select {columns} from task_profiles order by 2 limit 5"
+    yield Line()
+    yield Line(
+        "These figures are of a simulated model, which replays solutions and slips by chance."
+    )
+    yield Line()
+    yield _heading("Try next")
+    for command, purpose in (
+        (f"spotter view {warehouse}                      ", "# look at it in a browser"),
+        (f"spotter sql -w {warehouse}                    ", "# what can be queried"),
+        (f"spotter export -w {warehouse} -f xlsx         ", "# for Excel, dashboards, notebooks"),
+        (f'spotter sql -w {warehouse} "{query}"', ""),
+        (f"spotter run {configs}", ""),
+        ("spotter status                                ", "# in another terminal"),
+        (f"spotter collect -a {AGENT} -i {TASKS} -o my.jsonl -n 4 --limit 5", ""),
+        (f"spotter profile {rollouts} my.jsonl", ""),
+    ):
+        yield Line((Styled(command, "command"), Styled(purpose, "quiet")), indent=2)
+
+
+def _heading(text: str) -> Line:
+    return Line(Styled(text, "heading"))
 
 
 def _query(warehouse: Path, query: str) -> QueryResult:
     return run_query(warehouse, query, on_wait=lambda _: None)
-
-
-def _say(text: str) -> None:
-    if sys.stderr:
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()

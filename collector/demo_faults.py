@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from collector.terminal import counted_noun, printable
+from collector.terminal import counted_noun
+from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.warehouse.queries import QueryResult, run_query
 
 MODEL = "policy_model.responses_api_models.simulated_model"
@@ -41,23 +42,53 @@ select
     completed_rollout_count - masked_rollout_count as measured_rollout_count
 from runs
 """
+FAULT_COLUMNS = (
+    TextColumn(width=24),
+    TextColumn(width=12, style="value"),
+    TextColumn(overflow="wrap"),
+)
 
 
-def findings(warehouse: Path) -> Iterator[str]:
-    """Yield lines that say which rollouts failed, were masked or are missing."""
+def fault_blocks(warehouse: Path) -> Iterator[Block]:
+    """Say what failed, what was masked and what is missing."""
     failures, masks, counts = (_query(warehouse, query) for query in (FAILURES, MASKS, COUNTS))
-    yield "Which attempts failed? The collector tried each of these rollouts at most twice."
-    for kind, attempts, recovered, lost in failures.rows:
-        attempt_text = counted_noun(attempts, "attempt")
-        recovered_text = counted_noun(recovered, "rollout")
-        yield f"  {kind:24}  {attempt_text:12}  {recovered_text} recovered, {lost} lost"
-    yield "\nWhich rollouts were masked? The infrastructure failed, so no figure includes them."
-    for kind, count, reason in masks.rows:
-        yield f"  {kind:24}  {counted_noun(count, 'rollout'):12}  {printable(str(reason))}"
+    yield Line(
+        (
+            Styled("What failed on the way?", "heading"),
+            " The collector tried each of these rollouts twice at most.",
+        )
+    )
+    yield TextTable(
+        FAULT_COLUMNS,
+        [
+            (
+                kind,
+                counted_noun(attempts, "attempt"),
+                f"{counted_noun(recovered, 'rollout')} recovered, {lost} lost",
+            )
+            for kind, attempts, recovered, lost in failures.rows
+        ],
+        indent=2,
+    )
+    yield Line()
+    yield Line(
+        (
+            Styled("What was masked?", "heading"),
+            " The infrastructure failed, not the agent: these measure nothing.",
+        )
+    )
+    rows = [
+        (kind, counted_noun(count, "rollout"), str(reason)) for kind, count, reason in masks.rows
+    ]
+    yield TextTable(FAULT_COLUMNS, rows, indent=2)
     ((expected, missing, masked, measured),) = counts.rows
-    yield (
-        f"\n{counted_noun(expected, 'rollout')} expected: {missing} missing, {masked} masked."
-        f" Every figure here covers the other {measured}."
+    yield Line()
+    yield Line(
+        (
+            f"{counted_noun(expected, 'rollout')} expected: ",
+            Styled(f"{missing} missing, {masked} masked", "caution"),
+            f". Every figure here is over the other {measured}.",
+        )
     )
 
 

@@ -10,6 +10,7 @@ import pty
 import re
 import subprocess
 import sys
+import termios
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,17 +177,45 @@ def profile_agents(
 
 
 def on_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """Return the lines that the command leaves on a terminal, without its progress."""
-    text = through_terminal(*arguments, cwd=cwd)
-    return re.sub(r"\r\x1b\[K[^\r\n]*(?=\r\x1b\[K)|\r\x1b\[K", "", text)
+    """What the command leaves on a wide terminal without colour: its progress is erased."""
+    return without_progress(through_terminal(*arguments, cwd=cwd, columns=200, NO_COLOR="1"))
 
 
-def through_terminal(*arguments: str | Path, cwd: Path) -> str:
-    """Return everything that the command writes to a terminal."""
+def without_progress(text: str) -> str:
+    """Erase the lines that the command erases; other escape sequences stay."""
+    lines, row = [""], 0
+    for part in re.split(r"(\x1b\[1A|\x1b\[2K|\n)", text):
+        if part == "\x1b[1A":
+            row -= 1
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        else:
+            lines[row] += part
+    return "\n".join(lines)
+
+
+def through_terminal(
+    *arguments: str | Path, cwd: Path, columns: int = 80, **environment: str
+) -> str:
+    """Everything that the command writes to a terminal."""
     program = Path(sys.executable).with_name("spotter")
     ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, columns))
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("COLUMNS", "NO_COLOR", "TERM")
+    }
     with subprocess.Popen(
-        [str(program), *map(str, arguments)], cwd=cwd, stdin=its, stdout=its, stderr=its
+        [str(program), *map(str, arguments)],
+        cwd=cwd,
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env={**inherited, "TERM": "xterm", **environment},
     ):
         os.close(its)
         chunks = []

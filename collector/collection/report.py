@@ -1,4 +1,4 @@
-"""Tell how a collection went: for people on a terminal, as JSON for scripts."""
+"""Report a collection: as blocks for people, as plain data for scripts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,43 @@ from typing import Any
 
 from collector.collection.aggregate import Aggregated
 from collector.collection.collect import Collected
-from collector.collection.progress import counted, duration
+from collector.collection.progress import format_counts, format_duration
 from collector.collection.state import Tally
-from collector.terminal import counted_noun, printable, relative_path
+from collector.terminal import counted_noun, relative_path
+from collector.terminal.blocks import (
+    Block,
+    Fact,
+    Line,
+    Styled,
+    TextColumn,
+    TextTable,
+    plain_text,
+)
+
+AGENT_COLUMNS = (
+    TextColumn("agent", overflow="wrap"),
+    TextColumn("rollouts", 8, "right"),
+    TextColumn("reward mean", 11, "right", "value"),
+    TextColumn(style="quiet"),
+)
+METRIC_COLUMNS = (TextColumn(overflow="wrap"), TextColumn(style="value", overflow="wrap"))
+
+
+def as_blocks(result: Collected) -> list[Block]:
+    """Describe the run and its files, and say what to do next."""
+    figures = list(_figure_blocks(result))
+    while figures[-1] == Line():
+        figures.pop()
+    return [*figures, Line(), *_file_facts(result), *_next_steps(result)]
 
 
 def as_text(result: Collected) -> str:
-    """Describe the run, and say what to do next."""
-    counts = "\n".join(_counts(result)).rstrip("\n")
-    return "\n".join([counts, "", *_files(result), *_next_step(result)])
+    """Return the description as plain text."""
+    return plain_text(as_blocks(result))
 
 
 def as_data(result: Collected) -> dict[str, Any]:
-    """Return the same as plain data."""
+    """Return the counts, the agents and the files as plain data."""
     aggregated = result.aggregated
     return {
         "status": result.status,
@@ -32,8 +56,8 @@ def as_data(result: Collected) -> dict[str, Any]:
         "refused_rollout_count": result.terminal_count,
         "spent_rollout_count": result.spent_count,
         "unkept_rollout_count": result.unkept_count,
-        "masked_rollout_count": _masked(result.tallies).total(),
-        "masked_rollouts": dict(_masked(result.tallies)),
+        "masked_rollout_count": _mask_counts(result.tallies).total(),
+        "masked_rollouts": dict(_mask_counts(result.tallies)),
         "failed_attempts": dict(result.failures),
         "seconds": round(result.seconds, 3),
         "agents": [
@@ -63,14 +87,17 @@ def profile_command(result: Collected) -> str:
     return f"spotter profile {shlex.quote(relative_path(result.files.rollouts))}{partial}"
 
 
-def aggregated_as_text(result: Aggregated) -> str:
-    """Describe what the agents computed."""
-    merged = [f"Merged       {relative_path(path)}" for path in result.merged]
-    return "\n".join([*_key_metrics(result), *merged, f"Aggregate    {relative_path(result.path)}"])
+def aggregate_blocks(result: Aggregated) -> list[Block]:
+    """Describe the metrics that the agents computed, and say where their files are."""
+    return [
+        *_metric_blocks(result),
+        *(Fact("Merged", relative_path(path)) for path in result.merged),
+        Fact("Aggregate", relative_path(result.path)),
+    ]
 
 
-def aggregated_as_data(result: Aggregated) -> dict[str, Any]:
-    """Return the same as plain data."""
+def aggregate_data(result: Aggregated) -> dict[str, Any]:
+    """Return the metrics that the agents computed as plain data."""
     return {
         "aggregate_metrics": str(result.path),
         "rollout_count": result.rollout_count,
@@ -80,92 +107,100 @@ def aggregated_as_data(result: Aggregated) -> dict[str, Any]:
     }
 
 
-def _counts(result: Collected) -> Iterator[str]:
+def _figure_blocks(result: Collected) -> Iterator[Block]:
     share = 100 * result.completed_count / result.expected_count
     speed = f", {result.new_count / result.seconds:.1f}/s" if result.new_count else ""
-    yield f"Rollouts     {result.completed_count:,}/{result.expected_count:,} ({share:.2f}%)"
-    yield f"This time    {result.new_count:,} in {duration(result.seconds)}{speed}"
+    yield Fact(
+        "Rollouts",
+        Styled(
+            f"{result.completed_count:,}/{result.expected_count:,} ({share:.2f}%)",
+            "caution" if result.missing_count else "good",
+        ),
+    )
+    yield Fact("This time", f"{result.new_count:,} in {format_duration(result.seconds)}{speed}")
     if result.failures:
-        total = result.failures.total()
-        yield f"Failures     {total:,} failed attempts: {counted(result.failures)}"
+        count = Styled(f"{result.failures.total():,} failed attempts", "caution")
+        yield Fact("Failures", (count, f": {format_counts(result.failures)}"), style="caution")
     if result.unkept_count:
         unkept = counted_noun(result.unkept_count, "rollout")
-        yield f"             {unkept} not kept, as their agents asked"
-    if masked := _masked(result.tallies):
-        noun = counted_noun(masked.total(), "rollout")
-        yield f"Masked       {noun}, left out of every statistic: {counted(masked)}"
-    yield from _agents(result.tallies, is_provisional=result.missing_count > 0)
+        yield Fact("", f"{unkept} not kept, as their agents asked")
+    if masked := _mask_counts(result.tallies):
+        count = Styled(counted_noun(masked.total(), "rollout"), "caution")
+        text = f", left out of every statistic: {format_counts(masked)}"
+        yield Fact("Masked", (count, text), style="caution")
+    yield Line()
+    if result.tallies:
+        yield _agent_table(result.tallies, is_provisional=result.missing_count > 0)
     if result.aggregated:
-        yield from _key_metrics(result.aggregated)
+        yield from _metric_blocks(result.aggregated)
 
 
-def _agents(tallies: dict[str, Tally], *, is_provisional: bool) -> Iterator[str]:
-    width = max([len("agent"), *(len(name) for name in tallies)])
-    yield ""
-    if tallies:
-        yield f"  {'agent':{width}}  rollouts  reward mean"
-    for name, tally in sorted(tallies.items()):
-        mean = "–" if tally.mean is None else f"{tally.mean:.4f}"
-        note = "  (provisional)" if is_provisional else ""
-        yield f"  {printable(name):{width}}  {tally.count:8,}  {mean:>11}{note}"
+def _agent_table(tallies: dict[str, Tally], *, is_provisional: bool) -> TextTable:
+    note = "(provisional)" if is_provisional else ""
+    rows = [
+        (name, f"{tally.count:,}", "–" if tally.mean is None else f"{tally.mean:.4f}", note)
+        for name, tally in sorted(tallies.items())
+    ]
+    return TextTable(AGENT_COLUMNS, rows, indent=2)
 
 
-def _masked(tallies: dict[str, Tally]) -> Counter[str]:
+def _mask_counts(tallies: dict[str, Tally]) -> Counter[str]:
     return sum((tally.masked for tally in tallies.values()), Counter())
 
 
-def _key_metrics(result: Aggregated) -> Iterator[str]:
+def _metric_blocks(result: Aggregated) -> Iterator[Block]:
     zeros = ""
     if result.zero_counts:
         zeros = f" and {result.zero_counts.total():,} zeros"
         counts = " and ".join(f"{n:,} {why}" for why, n in sorted(result.zero_counts.items()))
-        yield f"  counted with a reward of 0: {counts}; the figures without are in the file too"
-    for name, metrics in sorted(result.key_metrics.items()):
-        yield ""
-        yield (
-            f"  {printable(name)} reports, over its {result.rollout_count:,} rollouts{zeros}:"
-            if len(result.key_metrics) == 1
-            else f"  {printable(name)} reports:"
+        yield Line(
+            f"counted with a reward of 0: {counts}; the figures without are in the file too",
+            indent=2,
         )
-        width = max([0, *(len(metric) for metric in metrics)])
-        for metric, value in metrics.items():
-            yield f"    {printable(metric):{width}}  {_figure(value)}"
-    yield ""
+    is_single = len(result.key_metrics) == 1
+    scope = f", over its {result.rollout_count:,} rollouts{zeros}" if is_single else ""
+    for name, metrics in sorted(result.key_metrics.items()):
+        yield Line()
+        yield Line((Styled(name, "heading"), f" reports{scope}:"), indent=2)
+        rows = [(metric, _figure(value)) for metric, value in metrics.items()]
+        yield TextTable(METRIC_COLUMNS, rows, indent=4)
+    yield Line()
 
 
 def _figure(value: object) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else printable(str(value))[:80]
+    return f"{value:.4f}" if isinstance(value, float) else str(value)[:80]
 
 
-def _files(result: Collected) -> Iterator[str]:
+def _file_facts(result: Collected) -> Iterator[Block]:
     files = result.files
-    yield f"Rollouts     {relative_path(files.rollouts)}"
-    yield f"Inputs       {relative_path(files.inputs)}"
+    yield Fact("Rollouts", relative_path(files.rollouts))
+    yield Fact("Inputs", relative_path(files.inputs))
     if files.failures.exists():
-        yield f"Failures     {relative_path(files.failures)}"
-    yield f"Record       {relative_path(files.record)}"
+        yield Fact("Failures", relative_path(files.failures))
+    yield Fact("Record", relative_path(files.record))
     if result.aggregated:
-        yield f"Aggregate    {relative_path(result.aggregated.path)}"
+        yield Fact("Aggregate", relative_path(result.aggregated.path))
 
 
-def _next_step(result: Collected) -> Iterator[str]:
-    yield ""
-    if result.missing_count:
-        if result.is_out_of_time:
-            yield f"Out of time: {counted_noun(result.open_count, 'rollout')} left to run."
-        if result.open_count > 0:
-            yield "To go on, give the same command again with --resume."
-        if result.spent_count:
-            yield (
-                f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"
-                " higher --max-attempts tries again."
-            )
-        if result.terminal_count:
-            yield (
-                f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
-                " file says why, and resuming does not send them again."
-            )
-        if result.completed_count:
-            yield f"To profile what is there: {profile_command(result)}"
-    else:
-        yield f"To profile them: {profile_command(result)}"
+def _next_steps(result: Collected) -> Iterator[Block]:
+    command = Styled(profile_command(result), "command")
+    yield Line()
+    if not result.missing_count:
+        yield Line(("To profile them: ", command))
+        return
+    if result.is_out_of_time:
+        yield Line(f"Out of time: {counted_noun(result.open_count, 'rollout')} left to run.")
+    if result.open_count > 0:
+        yield Line("To go on, give the same command again with --resume.")
+    if result.spent_count:
+        yield Line(
+            f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"
+            " higher --max-attempts tries again."
+        )
+    if result.terminal_count:
+        yield Line(
+            f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
+            " file says why, and resuming does not send them again."
+        )
+    if result.completed_count:
+        yield Line(("To profile what is there: ", command))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from collector.commands.common import UNUSED, Json, print_json, print_text
+from collector.commands.common import UNUSED, Json, print_json
+from collector.terminal import show
 
 if TYPE_CHECKING:
     from collector.collection.settings import AggregateSettings
@@ -29,6 +30,6 @@ def aggregate(settings: AggregateSettings, *, json: Json = False) -> None:
 
     result = asyncio.run(aggregate_shards(settings))
     if json:
-        print_json(report.aggregated_as_data(result))
+        print_json(report.aggregate_data(result))
     else:
-        print_text(report.aggregated_as_text(result))
+        show(report.aggregate_blocks(result))

@@ -8,10 +8,11 @@ import typer
 
 from collector.commands.collect_served import ServedConfigs, collect_from_running, collect_served
 from collector.commands.common import UNUSED, Configs, Json, Set, print_json, print_text
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
 from collector.overrides import FLAG_ONLY, WITH_SERVE, Override
+from collector.terminal import counted_noun, say, show
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
@@ -115,7 +116,7 @@ def _report(
     from collector.collection import report
 
     if not as_json:
-        print_text(report.as_text(result))
+        show(report.as_blocks(result))
     again = report.profile_command(result)
     told = upload_to(trackers, lambda: _describe_upload(result), again=again)
     if as_json:
@@ -142,8 +143,6 @@ def _describe_upload(result: Collected) -> list[Upload]:
 
 def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
     """Return the error that ends the command, if the collection was not a success."""
-    from collector.terminal import counted_noun
-
     if result.error:
         return result.error
     if result.signal:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collector.commands.uploads import say
+from collector.terminal import say
 
 if TYPE_CHECKING:
     from collector.collection.collect import Collected
@@ -52,11 +52,10 @@ def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
 def _find_tasks(path: Path) -> Path:
     """Return the task file at this path, else the one that comes with Spotter."""
     from collector.bundled_files import bundled_file
-    from collector.terminal import write_error
 
     packaged = None if path.exists() else bundled_file(path)
     if packaged:
-        write_error(f"taking {path} from the files that come with spotter\n")
+        say(f"taking {path} from the files that come with spotter")
     return packaged or path
 
 

@@ -41,5 +41,6 @@ def demo(
     spotter demo --faults
     """
     from collector.demo import Demo, run_demo
+    from collector.terminal import show
 
-    typer.echo(run_demo(Demo(output_dir, num_repeats, limit, parallel, has_faults=faults)))
+    show(run_demo(Demo(output_dir, num_repeats, limit, parallel, has_faults=faults)))

@@ -12,6 +12,7 @@ from collector.overrides import FLAG_ONLY, OverrideName
 
 if TYPE_CHECKING:
     from collector.exporting.export import ExportResult
+    from collector.terminal.blocks import Block
 
 
 def export(
@@ -75,7 +76,7 @@ def export(
     """
     from collector.exporting.export import export as export_marts
     from collector.exporting.tables import ExportRequest
-    from collector.terminal import write_error
+    from collector.terminal import say, show
 
     request = ExportRequest(
         formats=tuple(formats or ["parquet"]),
@@ -88,9 +89,9 @@ def export(
     if json:
         print_json(_as_data(result))
     else:
-        typer.echo(_as_text(result))
+        show(_as_blocks(result))
     for warning in result.warnings:
-        write_error(f"warning: {warning}\n")
+        say(f"warning: {warning}")
 
 
 def _as_data(result: ExportResult) -> dict[str, object]:
@@ -102,11 +103,14 @@ def _as_data(result: ExportResult) -> dict[str, object]:
     }
 
 
-def _as_text(result: ExportResult) -> str:
+def _as_blocks(result: ExportResult) -> list[Block]:
     from collector.terminal import counted_noun
+    from collector.terminal.blocks import Fact, Line, Styled
 
     rows = sum(table.row_count for table in result.tables)
-    total = f"{counted_noun(len(result.tables), 'table')}, {counted_noun(rows, 'row')}"
-    width = max(len(name) for name in result.paths)
-    lines = [f"  {name:{width}}  {path}" for name, path in result.paths.items()]
-    return "\n".join([total, *lines])
+    counts = f"{counted_noun(len(result.tables), 'table')}, {counted_noun(rows, 'row')}"
+    width = max(len(name) for name in result.paths) + 2
+    return [
+        Line(Styled(counts, "value")),
+        *(Fact(name, str(path), indent=2, width=width) for name, path in result.paths.items()),
+    ]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.common import Json, Warehouse, print_json
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers, say
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import OverrideName
+from collector.terminal import Progress, say, show
 
 if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
@@ -134,7 +135,6 @@ def profile(
     from collector.profiling.profile import BrokenRunsError, ProfileSettings
     from collector.profiling.profile import profile as profile_runs
     from collector.profiling.statistics import Statistics, ZeroRules
-    from collector.terminal import Progress
 
     searched = [*(paths or []), *([rollouts] if rollouts else [])]
     if not searched:
@@ -180,7 +180,7 @@ def _report(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
     from collector.profiling import report
 
     if not as_json:
-        typer.echo(report.as_text(outcome))
+        show(report.as_blocks(outcome))
     uploads = upload_to(
         trackers, lambda: _uploads(outcome), again="give the same command again with"
     )
@@ -189,7 +189,7 @@ def _report(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
     elif uploads.text:
         typer.echo(uploads.text)
     for warning in report.warnings(outcome):
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
     if uploads.error:
         raise uploads.error
 

@@ -54,7 +54,8 @@ def self_test(
     from dataclasses import asdict
 
     from collector.servers.implementations import bundled_environments
-    from collector.terminal import counted_noun, write_error
+    from collector.terminal import counted_noun, say, show
+    from collector.terminal.blocks import Line, Styled
 
     name = environment or entrypoint
     if not name and (input_jsonl_fpath or write):
@@ -69,9 +70,11 @@ def self_test(
     for path, result in results.items():
         tasks = counted_noun(result.task_count, "task")
         if write:
-            write_error(f"wrote {tasks} to {write}\n")
+            say(f"wrote {tasks} to {write}")
         if not json:
-            typer.echo(f"{path}: {tasks} and {counted_noun(result.tool_count, 'tool')} are fine")
+            tools = counted_noun(result.tool_count, "tool")
+            fine = Styled(f"{tasks} and {tools} are fine", "good")
+            show([Line((f"{path}: ", fine))])
 
 
 def _run_self_test(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTestResult:

@@ -39,7 +39,7 @@ def sql(
     spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"
     spotter sql "select * from agent_metrics" --csv > agents.csv
     """
-    from collector.terminal import Progress
+    from collector.terminal import Progress, show
     from collector.warehouse import queries
 
     if csv and json:
@@ -61,19 +61,25 @@ def sql(
         progress.clear()
     if json:
         print_json(queries.as_records(result))
+    elif csv:
+        typer.echo(queries.as_csv(result), nl=False)
     else:
-        typer.echo(queries.as_csv(result) if csv else queries.as_grid(result), nl=not csv)
+        show(queries.as_blocks(result))
 
 
 def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
     if as_json:
         print_json([asdict(mart) for mart in marts])
         return
+    from collector.terminal import show
+    from collector.terminal.blocks import Line, Styled, TextColumn, TextTable
+
+    columns = (
+        TextColumn(style="label"),
+        TextColumn(width=9, style="quiet"),
+        TextColumn(overflow="wrap"),
+    )
     for mart in marts:
-        typer.echo(f"{mart.name}: {mart.description}")
-        width = max(len(column["name"]) for column in mart.columns)
-        for column in mart.columns:
-            typer.echo(
-                f"  {column['name']:{width}}  {column['type'].lower():9}  {column['meaning']}"
-            )
-        typer.echo()
+        rows = [(one["name"], one["type"].lower(), one["meaning"]) for one in mart.columns]
+        heading = Line((Styled(mart.name, "heading"), f": {mart.description}"))
+        show([heading, TextTable(columns, rows, indent=2), Line()])

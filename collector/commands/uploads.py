@@ -10,7 +10,7 @@ import typer
 
 from collector.errors import SpotterError
 from collector.overrides import Override
-from collector.terminal import printable_lines, write_error
+from collector.terminal import say
 
 if TYPE_CHECKING:
     from collector.uploading.content import Upload
@@ -65,8 +65,3 @@ def upload(
     return UploadReport(
         report.as_data(sent), report.as_text(sent), report.upload_error(sent, again=again)
     )
-
-
-def say(text: str) -> None:
-    """Write a message to stderr, without control characters."""
-    write_error(f"{printable_lines(text)}\n")

@@ -83,7 +83,7 @@ def view(
     spotter view --host 0.0.0.0 --remote      # for colleagues; prints a token
     ng_viewer +jsonl_fpath=results/rollouts.jsonl +server_port=8080
     """
-    from collector.terminal import Progress, write_error
+    from collector.terminal import Progress
     from collector.viewer.app import make_app
     from collector.viewer.serving import server
     from collector.viewer.serving.startup import Listener, make_viewer, open_path
@@ -92,11 +92,6 @@ def view(
         raise UsageError("name one file or folder: as the argument or with --rollouts, not both")
     address = server.bind_address(host, port, is_remote=remote)
     progress = Progress()
-
-    def say(text: str) -> None:
-        progress.clear()
-        write_error(f"{text}\n")
-
     source = context.get_parameter_source("warehouse")
     is_named = source is not None and source.name != "DEFAULT"
     try:
@@ -104,11 +99,11 @@ def view(
             path or rollouts,
             warehouse,
             is_named=is_named,
-            listener=Listener(progress=progress, say=say),
+            listener=Listener(progress=progress, say=progress.say),
         )
     finally:
         progress.clear()
-    viewer = make_viewer(opened.warehouse, say=say)
+    viewer = make_viewer(opened.warehouse, say=progress.say)
 
     def on_ready() -> None:
         _announce(address, opened, as_json=json)

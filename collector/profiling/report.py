@@ -1,4 +1,4 @@
-"""Tell what a profile found: for people on a terminal, as JSON for scripts."""
+"""Report a profile: as blocks for people, as plain data for scripts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 from collector.artifacts import Run
 from collector.profiling import headlines
+from collector.profiling.headline_blocks import headline_blocks, masks_text, range_text
 from collector.profiling.profile import BrokenRunsError, Outcome
-from collector.terminal import counted_noun, label, printable, printable_lines, relative_path
+from collector.terminal import counted_noun, label, printable_lines, relative_path
+from collector.terminal.blocks import Block, Fact, Line, Styled, TextColumn, TextTable
 
 Row = dict[str, Any]
 COUNTS = (
@@ -29,17 +31,28 @@ COUNTS = (
     "is_fan_out",
     "skipped_value_count",
 )
+AGENT_COLUMNS = (
+    TextColumn("agent", overflow="wrap"),
+    TextColumn("rewards", 7, "right"),
+    TextColumn("reward mean", 11, "right", "value"),
+    TextColumn("std", 7, "right"),
+    TextColumn("min", 7, "right"),
+    TextColumn("max", 7, "right"),
+    TextColumn("tokens mean", 11, "right"),
+)
 
 
-def as_text(outcome: Outcome) -> str:
-    """Describe the runs and say where everything is."""
-    parts = [part for run in outcome.runs for part in _run_text(run, outcome)]
+def as_blocks(outcome: Outcome) -> list[Block]:
+    """Describe the runs, and say where their files and the warehouse are."""
     new = " (new)" if outcome.is_new_warehouse else ""
-    return "\n".join([*parts, f"Warehouse    {relative_path(outcome.warehouse)}{new}"])
+    return [
+        *(block for run in outcome.runs for block in _run_blocks(run, outcome)),
+        Fact("Warehouse", f"{relative_path(outcome.warehouse)}{new}"),
+    ]
 
 
 def as_data(outcome: Outcome) -> Row:
-    """Return the same as plain data."""
+    """Return the runs, their figures and their files as plain data."""
     return {
         "warehouse": str(outcome.warehouse),
         "runs": [_run_data(run, outcome) for run in outcome.runs],
@@ -47,7 +60,7 @@ def as_data(outcome: Outcome) -> Row:
 
 
 def problems_as_data(error: BrokenRunsError) -> Row:
-    """Return what is wrong with each broken run as plain data."""
+    """Return the problem of each broken run as plain data."""
     return {
         "errors": [
             {
@@ -65,7 +78,7 @@ def problems_as_data(error: BrokenRunsError) -> Row:
 
 
 def warnings(outcome: Outcome) -> Iterator[str]:
-    """Say what was left out of the profile, if anything was."""
+    """Return a warning for everything that the figures leave out or that makes them doubtful."""
     for run in outcome.runs:
         counts = outcome.completion[run.run_id]
         name = label(run.run_id)
@@ -79,13 +92,13 @@ def warnings(outcome: Outcome) -> Iterator[str]:
             )
         if counts["masked_rollout_count"]:
             masked, completed = counts["masked_rollout_count"], counts["completed_rollout_count"]
-            why = headlines.masks_text(outcome.headlines[run.run_id].masks)
+            why = masks_text(outcome.headlines[run.run_id].masks)
             yield (
                 f"{name}: the environment masked {masked:,} of"
                 f" {counted_noun(completed, 'completed rollout')}: {why}. They count for no figure"
             )
         if counts["missing_rollout_count"] or counts["masked_rollout_count"]:
-            possible = headlines.range_text(outcome.headlines[run.run_id])
+            possible = range_text(outcome.headlines[run.run_id])
             if possible:
                 yield f"{name}: with all rollouts measured, the mean could be: {possible}"
         if counts["skipped_value_count"]:
@@ -103,7 +116,7 @@ def warnings(outcome: Outcome) -> Iterator[str]:
 
 
 def _price_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
-    """Say which rollouts have no cost although prices were given."""
+    """Warn of rollouts without a cost, if there are prices."""
     rows = [row for row in outcome.unpriced if row["run_id"] == run.run_id]
     if rows:
         count = sum(row["rollout_count"] for row in rows)
@@ -115,71 +128,92 @@ def _price_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
 
 
 def _zero_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
-    """Say that failure classes count as 0 which no missing rollout has: perhaps misspelt."""
-    found = outcome.headlines[run.run_id]
+    """Warn of failure classes to count as 0 that no missing rollout has: perhaps misspelt."""
+    rows = outcome.headlines[run.run_id]
     zeros = outcome.statistics.zeros
-    counted = any(row["zero_rollout_count"] for row in found.reliability)
-    if zeros and zeros.failure_classes and not counted:
-        named = ", ".join(label(one, 40) for one in zeros.failure_classes)
-        classes = sorted({label(row["failure_class"], 30) for row in found.failures})
+    has_zeros = any(row["zero_rollout_count"] for row in rows.reliability)
+    if zeros and zeros.failure_classes and not has_zeros:
+        names = ", ".join(label(name, 40) for name in zeros.failure_classes)
+        classes = sorted({label(row["failure_class"], 30) for row in rows.failures})
         yield (
-            f"{label(run.run_id)}: no missing rollout ended with the failure class {named};"
+            f"{label(run.run_id)}: no missing rollout ended with the failure class {names};"
             f" the classes of its failures are: {', '.join(classes[:10]) or 'none'}"
         )
 
 
-def _run_text(run: Run, outcome: Outcome) -> Iterator[str]:
-    counts = outcome.completion[run.run_id]
-    failed, masked = counts["failed_attempt_count"], counts["masked_rollout_count"]
-    fully = counts["masked_task_count"]
-    yield f"Run          {printable(run.run_id)}  ({relative_path(run.rollouts)})"
-    yield (
-        f"Rollouts     {counts['completed_rollout_count']}/{counts['expected_rollout_count']}"
-        f" ({counts['completion_pct']:.2f}%)"
-        + (f", {masked:,} of them masked" if masked else "")
-        + (f", {counted_noun(failed, 'failed attempt')}" if failed else "")
-    )
-    yield (
-        f"Tasks        {counts['task_count']}: {counts['complete_task_count']} complete,"
-        f" {counts['partial_task_count']} partial, {counts['dropped_task_count']} dropped"
-        + (f", {fully} with nothing but masked rollouts" if fully else "")
-    )
-    yield from _agents_text(outcome.agents[run.run_id])
+def _run_blocks(run: Run, outcome: Outcome) -> Iterator[Block]:
+    yield Fact("Run", (Styled(run.run_id, "heading"), f"  ({relative_path(run.rollouts)})"))
+    yield from _count_facts(outcome.completion[run.run_id])
+    yield from _agent_blocks(outcome.agents[run.run_id])
     sql = "spotter sql"
     if outcome.warehouse != Path("warehouse.duckdb").absolute():
         sql += f" -w {shlex.quote(relative_path(outcome.warehouse))}"
-    yield from headlines.as_text(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
+    yield from headline_blocks(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
     if outcome.is_published:
-        yield f"Profile      {relative_path(run.profiling)}"
-        yield f"Agents       {relative_path(run.agents)}"
-        yield f"Repeats      {relative_path(run.repeats)}"
-        yield ""
+        yield Fact("Profile", relative_path(run.profiling))
+        yield Fact("Agents", relative_path(run.agents))
+        yield Fact("Repeats", relative_path(run.repeats))
+        yield Line()
 
 
-def _agents_text(metrics: list[Row]) -> Iterator[str]:
-    agents = _agents_data(metrics)
-    names = {agent["agent_name"]: label(agent["agent_name"], 40) for agent in agents}
-    width = max([len("agent"), *map(len, names.values())])
-    yield ""
-    if agents:
-        yield f"  {'agent':{width}}  rewards  reward mean      std      min      max  tokens mean"
-    for agent in agents:
+def _count_facts(counts: Row) -> Iterator[Block]:
+    completed, expected = counts["completed_rollout_count"], counts["expected_rollout_count"]
+    failed, masked = counts["failed_attempt_count"], counts["masked_rollout_count"]
+    fully_masked = counts["masked_task_count"]
+    yield Fact(
+        "Rollouts",
+        (
+            Styled(
+                f"{completed}/{expected} ({counts['completion_pct']:.2f}%)",
+                "good" if completed == expected else "caution",
+            ),
+            Styled(f", {masked:,} of them masked" if masked else "", "caution"),
+            Styled(f", {counted_noun(failed, 'failed attempt')}" if failed else "", "caution"),
+        ),
+    )
+    yield Fact(
+        "Tasks",
+        (
+            f"{counts['task_count']}: {counts['complete_task_count']} complete, ",
+            _problem_count(counts["partial_task_count"], "partial"),
+            ", ",
+            _problem_count(counts["dropped_task_count"], "dropped"),
+            Styled(
+                f", {fully_masked} with nothing but masked rollouts" if fully_masked else "",
+                "caution",
+            ),
+        ),
+    )
+
+
+def _problem_count(count: int, adjective: str) -> str | Styled:
+    text = f"{count} {adjective}"
+    return Styled(text, "caution") if count else text
+
+
+def _agent_blocks(metrics: list[Row]) -> Iterator[Block]:
+    rows = []
+    for agent in _agents_data(metrics):
         reward = agent["metrics"].get("reward", {})
         tokens = agent["metrics"].get("total_tokens", {})
-        figures = "  ".join(_figure(reward.get(stat)) for stat in ("std", "min", "max"))
-        yield (
-            f"  {names[agent['agent_name']]:{width}}  {reward.get('count', 0):7}  "
-            f"{_figure(reward.get('mean')):>11}  {figures}"
-            f"  {_figure(tokens.get('mean'), '.1f'):>11}"
+        rows.append(
+            (
+                label(agent["agent_name"], 40),
+                str(reward.get("count", 0)),
+                *(_figure(reward.get(stat)) for stat in ("mean", "std", "min", "max")),
+                _figure(tokens.get("mean"), ".1f"),
+            )
         )
-    if agents:
-        yield ""
+    yield Line()
+    if rows:
+        yield TextTable(AGENT_COLUMNS, rows, indent=2)
+        yield Line()
 
 
 def _figure(value: float | None, style: str = ".4f") -> str:
     if value is not None and abs(value) >= 1e9:
         style = ".4g"
-    return f"{'–' if value is None else format(value, style):>7}"
+    return "–" if value is None else format(value, style)
 
 
 def _run_data(run: Run, outcome: Outcome) -> Row:
@@ -213,4 +247,4 @@ def _agents_data(metrics: list[Row]) -> list[Row]:
         agent[row["metric"]] = {
             stat: row[f"value_{stat}"] for stat in ("count", "mean", "max", "min", "median", "std")
         }
-    return [{"agent_name": name, "metrics": found} for name, found in agents.items()]
+    return [{"agent_name": name, "metrics": values} for name, values in agents.items()]

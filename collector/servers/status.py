@@ -12,9 +12,16 @@ import orjson
 
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient, url_without_password
+from collector.terminal.blocks import Styled, TextColumn, TextTable
 
 Row = dict[str, Any]
 CHECK_SECONDS = 10.0
+COLUMNS = (
+    TextColumn(overflow="wrap"),
+    TextColumn(overflow="wrap"),
+    TextColumn(width=10, align="right", style="quiet"),
+    TextColumn(overflow="wrap"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,24 @@ async def check_servers(head_host: str, head_port: int) -> list[Health]:
             ) from error
         instances = _parse_instances(reply.status, reply.body, head)
         return list(await asyncio.gather(*(_check_server(row, client) for row in instances)))
+
+
+def status_table(servers: list[Health]) -> TextTable:
+    """Return a table with one row per server."""
+    return TextTable(
+        COLUMNS,
+        [
+            (
+                health.name,
+                health.url,
+                f"{health.latency_ms:.1f} ms",
+                Styled("healthy", "good")
+                if health.is_healthy
+                else Styled(f"DOWN: {health.problem}", "bad"),
+            )
+            for health in servers
+        ],
+    )
 
 
 def _parse_instances(status: int, body: bytes, head: httpx.URL) -> list[Row]:

@@ -7,13 +7,15 @@ import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from collector.errors import FileError, UsageError
-from collector.terminal import printable
+from collector.terminal import label
+from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, open_with_lock
 
 MARTS = """
@@ -29,9 +31,8 @@ where tables.schema_name = 'main'
 group by all
 order by tables.table_name
 """
-
-
 CELL_CHARACTERS = 100
+FIGURES = (int, float, Decimal, type(None))
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def require_warehouse(path: Path) -> None:
 
 
 def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
-    """Deny access to files and settings; connections to one file share this within a process."""
+    """Forbid files and changes of settings; connections of one process share these settings."""
     if connection.execute("select current_setting('lock_configuration')").fetchone() == (True,):
         return
     # enable_external_access would still let a query overwrite the warehouse file itself
@@ -134,41 +135,38 @@ def _refuse_changes(statements: list[duckdb.Statement]) -> None:
             raise UsageError(f"only queries are allowed, not {statement.type.name.lower()}")
 
 
-def as_csv(table: QueryResult) -> str:
-    """Write a table as CSV with a header."""
+def as_csv(result: QueryResult) -> str:
+    """Return a result as CSV with a header."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
+    writer.writerow(result.columns)
+    writer.writerows(result.rows)
     return out.getvalue()
 
 
-def as_grid(table: QueryResult) -> str:
-    """Write a table in aligned columns, with long cells cut and control characters replaced."""
-    cells = [
-        [_cell(name) for name in table.columns],
-        *([_cell(value) for value in row] for row in table.rows),
+def as_blocks(result: QueryResult) -> list[Block]:
+    """Return a result as a table for people: long cells are cut, a terminal aligns figures."""
+    columns = [
+        TextColumn(_cell(name), align="right on terminals")
+        if all(isinstance(row[number], FIGURES) for row in result.rows)
+        else TextColumn(_cell(name), overflow="wrap")
+        for number, name in enumerate(result.columns)
     ]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
-    texts = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
-    rule = "  ".join("-" * width for width in widths)
-    noun = "row" if len(table.rows) == 1 else "rows"
-    return "\n".join([texts[0], rule, *texts[1:], f"({len(table.rows)} {noun})"])
+    rows = [[_cell(value) for value in row] for row in result.rows]
+    count = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'})"
+    return [TextTable(columns, rows, has_rule=True), Line(Styled(count, "quiet"))]
 
 
-def as_records(table: QueryResult) -> list[dict[str, Any]]:
-    """Return the rows as objects that JSON can represent."""
-    repeated = sorted({name for name in table.columns if table.columns.count(name) > 1})
+def as_records(result: QueryResult) -> list[dict[str, Any]]:
+    """Return a result as objects that JSON can hold."""
+    repeated = sorted({name for name in result.columns if result.columns.count(name) > 1})
     if repeated:
         raise UsageError(
             f"several columns are called {', '.join(repeated)}: give each its own name with `as`"
         )
     return [
-        {name: _plain(value) for name, value in zip(table.columns, row, strict=True)}
-        for row in table.rows
+        {name: _plain(value) for name, value in zip(result.columns, row, strict=True)}
+        for row in result.rows
     ]
 
 
@@ -183,5 +181,4 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    text = printable("" if value is None else str(value)[: CELL_CHARACTERS + 1])
-    return text if len(text) <= CELL_CHARACTERS else text[: CELL_CHARACTERS - 1] + "…"
+    return label("" if value is None else value, CELL_CHARACTERS)

@@ -244,7 +244,8 @@ def test_prints_what_was_written_as_json(run: Profiled, tmp_path: Path) -> None:
 
 
 def test_a_terminal_sees_a_bar(run: Profiled, tmp_path: Path) -> None:
-    shown = through_terminal("export", "-w", run.warehouse, "-o", "out", cwd=tmp_path)
+    words = ("export", "-w", run.warehouse, "-o", "out")
+    shown = through_terminal(*words, cwd=tmp_path, NO_COLOR="1")
     assert " %  copying " in shown
     assert shown.splitlines()[-1].split() == ["snapshot", "out/snapshot.duckdb"]
 

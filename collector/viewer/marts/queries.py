@@ -1,5 +1,7 @@
 """The queries of the pages: they select from marts, and compute no statistics themselves."""
 
+from collector.profiling import headlines
+
 RUNS = """
     select
         runs.run_id,
@@ -69,26 +71,12 @@ SCORES = """
 RELIABILITY = """
     select * from agent_reliability where run_id = $run and agent_name = $agent
 """
-BANDS = """
-    select band, count(*) as task_count, count(*) filter (is_informative) as informative_task_count
-    from task_bands where run_id = $run and agent_name = $agent
-    group by band order by band
-"""
+BANDS = headlines.BANDS.format(schema="", condition="run_id = $run and agent_name = $agent")
 FAILURES = """
     select * from failures where run_id = $run and agent_name = $agent
     order by attempt_count desc, failure_class
 """
-HEALTH = """
-    select
-        count(*) filter (is_output_empty) as is_output_empty,
-        count(*) filter (is_truncated) as is_truncated,
-        count(*) filter (is_usage_missing) as is_usage_missing,
-        count(*) filter (is_response_repeated) as is_response_repeated,
-        count(*) filter (is_verdict_inconsistent) as is_verdict_inconsistent,
-        count(*) filter (is_ground_truth_suspect) as is_ground_truth_suspect,
-        count(*) filter (finding_count > 0) as rollout_count
-    from rollout_health where run_id = $run and agent_name = $agent
-"""
+HEALTH = headlines.HEALTH.format(schema="", condition="run_id = $run and agent_name = $agent")
 MASK_KINDS = """
     select failure_kind, rollout_count, task_count, example_reason
     from mask_kinds where run_id = $run and agent_name = $agent
