@@ -54,8 +54,8 @@ def fault_blocks(warehouse: Path) -> Iterator[Block]:
     failures, masks, counts = (_query(warehouse, query) for query in (FAILURES, MASKS, COUNTS))
     yield Line(
         (
-            Styled("What failed on the way?", "heading"),
-            " The collector tried each of these rollouts twice at most.",
+            Styled("Which attempts failed?", "heading"),
+            " The collector tried each of these rollouts at most twice.",
         )
     )
     yield TextTable(
@@ -73,8 +73,8 @@ def fault_blocks(warehouse: Path) -> Iterator[Block]:
     yield Line()
     yield Line(
         (
-            Styled("What was masked?", "heading"),
-            " The infrastructure failed, not the agent: these measure nothing.",
+            Styled("Which rollouts were masked?", "heading"),
+            " The infrastructure failed, so no figure includes these rollouts.",
         )
     )
     rows = [
@@ -87,7 +87,7 @@ def fault_blocks(warehouse: Path) -> Iterator[Block]:
         (
             f"{counted_noun(expected, 'rollout')} expected: ",
             Styled(f"{missing} missing, {masked} masked", "caution"),
-            f". Every figure here is over the other {measured}.",
+            f". Every figure here covers the other {measured}.",
         )
     )
 
