@@ -62,7 +62,7 @@ def test_maps_are_merged_and_a_dotted_key_may_be_any_text(
 
 
 def test_a_map_that_is_not_yaml_is_refused() -> None:
-    with pytest.raises(ValueError, match="not YAML"):
+    with pytest.raises(ValueError, match="not valid YAML"):
         parse_map(["{a: ["])
 
 
