@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEVELOPED := .venv/.developed
+SQL_LINTED := target/.sql-linted
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
@@ -33,13 +34,17 @@ older: $(DEVELOPED)  ## DuckDBs of other years, which must read a snapshot; not 
 			--target $$folder duckdb==$$version || echo "no duckdb $$version for this Python: its test is skipped"; \
 	done
 
-lint: $(DEVELOPED)  ## ruff, mypy, the direction of imports, and sqlfluff
+lint: $(DEVELOPED) $(SQL_LINTED)  ## ruff, mypy, the direction of imports, and sqlfluff if SQL has changed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
+
+# half a minute: only if something that dbt renders has changed since it last passed
+$(SQL_LINTED): $(DEVELOPED) .sqlfluff dbt_project.yml $(shell find models macros seeds tests/dbt -name '*.sql' -o -name '*.yml')
 	mkdir -p target
 	SPOTTER_WAREHOUSE=target/lint.duckdb $(BIN)/sqlfluff lint --processes 2 models tests/dbt
+	touch $@
 
 bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bare client
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'

@@ -27,7 +27,7 @@ COLLECT_SETTINGS: dict[str, Any] = {
 }
 FAILURES = """
 select failure_class, attempt_count, recovered_rollout_count, lost_rollout_count
-from failures order by attempt_count desc, failure_class
+from failure_classes order by attempt_count desc, failure_class
 """
 MASKS = """
 select failure_kind, count(*) as rollouts, min(failure_reason) as reason

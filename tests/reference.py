@@ -257,7 +257,8 @@ def task_band(task: Task, threshold: float) -> Figures:
     columns["band"] = fits[0] if fits else "undecided"
     columns["is_informative"] = len(set(rewards(counted))) > 1
     columns |= {"reward_mean": mean(rewards(counted)), "output_tokens_mean": tokens}
-    columns["reward_std"] = stdev(rewards(counted)) if n > 1 else None
+    of_one = 0.0 if n == len(task) == 1 else None
+    columns["reward_std"] = stdev(rewards(counted)) if n > 1 else of_one
     for size in GROUP_SIZES:
         share = mixed_share(passes(counted, threshold), size) if n else None
         cost = None if tokens is None or not share else size * tokens / share

@@ -37,11 +37,11 @@ MARTS = (
     "pass_at_k",
     "agent_scores",
     "task_slices",
-    "reward_histograms",
+    "metric_histograms",
     "reward_by_length",
     "task_bands",
     "agent_reliability",
-    "failures",
+    "failure_classes",
     "rollout_health",
 )
 

@@ -57,7 +57,7 @@ QUERIES = {
         select * from {WAREHOUSE}.main.agent_reliability where run_id = ? order by agent_name
     """,
     "failures": f"""
-        select * from {WAREHOUSE}.main.failures where run_id = ?
+        select * from {WAREHOUSE}.main.failure_classes where run_id = ?
         order by agent_name, attempt_count desc, failure_class
     """,
     "masks": f"""

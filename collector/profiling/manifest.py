@@ -26,7 +26,7 @@ class Layer:
 # collector/profiling/batch.py and marts.py build each of these without dbt
 LAYERS = {
     "staging": Layer("table", hooks=frozenset({"{{ declare_batch() }}"})),
-    "audits": Layer("view"),
+    "audits": Layer("table"),
     "intermediate": Layer("table"),
     "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"})),
     "exports": Layer("view"),
@@ -95,11 +95,7 @@ def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
     """Turn dbt's manifest into a plan; raise SpotterError if Spotter cannot build the project."""
     _refuse_unsupported(manifest["nodes"])
     nodes = manifest["nodes"]
-    models = {
-        name: node
-        for name, node in nodes.items()
-        if node["resource_type"] == "model" and node["config"]["materialized"] != "external"
-    }
+    models = {name: node for name, node in nodes.items() if node["resource_type"] == "model"}
     keys = {
         node["attached_node"]: tuple(node["test_metadata"]["kwargs"]["columns"])
         for node in nodes.values()
@@ -183,7 +179,7 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
     kind, config = node["resource_type"], node["config"]
     if kind not in RESOURCES:
         yield f"resources of the type {kind} are not supported"
-    if kind != "model" or config["materialized"] == "external":
+    if kind != "model":
         return
     layer = node["fqn"][1]
     if layer not in LAYERS:

@@ -16,6 +16,8 @@ from collector.warehouse.sql import known_columns, literal, quote_name
 
 EMPTY = "empty"
 VIEW_LAYERS = ("exports", "semantic")
+# marts whose names have changed, with their old names
+RENAMED = {"failure_classes": "failures", "metric_histograms": "reward_histograms"}
 BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 
 
@@ -58,8 +60,17 @@ def _prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     if WAREHOUSE not in relations:
         connection.execute(f"copy from database {EMPTY} to {WAREHOUSE} (schema)")
     elif not relations[EMPTY] <= relations[WAREHOUSE]:
+        _rename_marts(connection)
         for statement in _changes(plan, known_columns(connection, WAREHOUSE)):
             connection.execute(statement)
+
+
+def _rename_marts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give the marts of an older warehouse their names of today, with all their rows."""
+    known = known_columns(connection, WAREHOUSE)
+    for name, old_name in RENAMED.items():
+        if old_name in known and name not in known:
+            connection.execute(f"alter table {WAREHOUSE}.main.{old_name} rename to {name}")
 
 
 def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str, str]]]:

@@ -35,7 +35,6 @@ from collector.warehouse.access import SCRATCH, WAREHOUSE
 PROJECT_PARTS = (
     "dbt_project.yml",
     "profiles.yml",
-    "selectors.yml",
     "models",
     "macros",
     "seeds",

@@ -5,6 +5,6 @@
     {%- endset -%}
     case
         when {{ first_squares }} > 0 and {{ second_squares }} > 0 and {{ is_finite(ratio) }}
-            then greatest(-1.0, least(1.0, {{ ratio }}))
+            then greatest(-1e0, least(1e0, {{ ratio }}))
     end
 {%- endmacro %}

@@ -4,10 +4,10 @@
     {%- set failures = '(' ~ rollouts ~ ' - ' ~ passes ~ ')' -%}
     case
         when {{ rollouts }} = 0 then null
-        when {{ rollouts }} >= {{ size }} then 1.0
+        when {{ rollouts }} >= {{ size }} then 1e0
             - {{ subset_share(passes, rollouts, size) }}
             - {{ subset_share(failures, rollouts, size) }}
-        else 1.0
+        else 1e0
             - {{ all_alike(passes, rollouts, size) }}
             - {{ all_alike(failures, rollouts, size) }}
     end

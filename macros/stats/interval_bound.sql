@@ -5,17 +5,17 @@
     case
         when {{ task_count }} < 2 then null
         when {{ std_error }} > 0 and {{ is_share }}
-            {%- if sign == '-' %} then greatest(0.0, {{ bound }})
-            {%- else %} then least(1.0, {{ bound }})
+            {%- if sign == '-' %} then greatest(0e0, {{ bound }})
+            {%- else %} then least(1e0, {{ bound }})
             {%- endif %}
         when {{ std_error }} > 0 then {{ finite(bound) }}
         {#- Wilson's interval where all tasks agree -#}
         {%- if sign == '-' %}
-        when {{ is_share }} and {{ value }} = 0 then 0.0
-        when {{ is_share }} and {{ value }} = 1 then {{ task_count }} / ({{ task_count }} + {{ z_squared }})
+        when {{ is_share }} and {{ value }} = 0 then 0e0
+        when {{ is_share }} and {{ value }} = 1 then {{ task_count }} / ({{ task_count }} + {{ z_squared }}e0)
         {%- else %}
-        when {{ is_share }} and {{ value }} = 0 then {{ z_squared }} / ({{ task_count }} + {{ z_squared }})
-        when {{ is_share }} and {{ value }} = 1 then 1.0
+        when {{ is_share }} and {{ value }} = 0 then {{ z_squared }}e0 / ({{ task_count }} + {{ z_squared }}e0)
+        when {{ is_share }} and {{ value }} = 1 then 1e0
         {%- endif %}
     end
 {%- endmacro %}

@@ -2,7 +2,7 @@
 {% macro prefix_std(total, squares, count) -%}
     case
         when {{ count }} > 1 then sqrt(greatest(
-            0.0, {{ squares }} - 1.0 * {{ total }} * {{ total }} / {{ count }}
+            0e0, {{ squares }} - 1e0 * {{ total }} * {{ total }} / {{ count }}
         ) / ({{ count }} - 1))
     end
 {%- endmacro %}

@@ -14,10 +14,7 @@ unnamed as (
         rollouts.task_index,
         rollouts.rollout_index
     from rollouts
-    inner join inputs
-        on rollouts.run_id = inputs.run_id
-        and rollouts.task_index = inputs.task_index
-        and rollouts.rollout_index = inputs.rollout_index
+    inner join inputs using (run_id, task_index, rollout_index)
     where coalesce(inputs.server_name, inputs.agent_name, rollouts.agent_name) is null
 )
 

@@ -38,7 +38,7 @@ unexplained as (
         counted.file_kind,
         counted.line_count
     from counted
-    inner join {{ ref('stg_runs') }} as runs on counted.run_id = runs.run_id
+    inner join {{ ref('stg_runs') }} as runs using (run_id)
     where counted.file_kind = 'inputs'
         or (
             counted.file_kind = 'rollouts'

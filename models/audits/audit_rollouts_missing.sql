@@ -18,11 +18,8 @@ missing as (
         inputs.task_index,
         inputs.rollout_index
     from inputs
-    inner join runs on inputs.run_id = runs.run_id
-    left join rollouts
-        on inputs.run_id = rollouts.run_id
-        and inputs.task_index = rollouts.task_index
-        and inputs.rollout_index = rollouts.rollout_index
+    inner join runs using (run_id)
+    left join rollouts using (run_id, task_index, rollout_index)
     where not runs.is_partial_allowed
         and inputs.task_index is not null
         and rollouts.run_id is null

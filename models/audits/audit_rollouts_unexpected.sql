@@ -14,10 +14,7 @@ unexpected as (
         rollouts.task_index,
         rollouts.rollout_index
     from rollouts
-    left join inputs
-        on rollouts.run_id = inputs.run_id
-        and rollouts.task_index = inputs.task_index
-        and rollouts.rollout_index = inputs.rollout_index
+    left join inputs using (run_id, task_index, rollout_index)
     where rollouts.is_readable
         and inputs.run_id is null
 )

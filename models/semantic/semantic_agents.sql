@@ -8,7 +8,7 @@ runs as (
     select * from {{ ref('runs') }}
 ),
 
-described as (
+run_agents as (
     select
         agents.run_id,
         agents.agent_name,
@@ -18,7 +18,7 @@ described as (
         agents.masked_rollout_count,
         agents.clean_rollout_count
     from agents
-    inner join runs on agents.run_id = runs.run_id
+    inner join runs using (run_id)
 )
 
-select * from described
+select * from run_agents

@@ -9,7 +9,7 @@ tasks as (
     select * from {{ ref('semantic_tasks') }}
 ),
 
-described as (
+task_rollouts as (
     select
         rollouts.run_id,
         rollouts.task_index,
@@ -20,8 +20,7 @@ described as (
         rollouts.output_tokens,
         rollouts.total_tokens
     from rollouts
-    inner join tasks
-        on {{ same_key('rollouts', 'tasks', ['run_id', 'task_index', 'agent_name']) }}
+    inner join tasks using (run_id, task_index, agent_name)
 )
 
-select * from described
+select * from task_rollouts

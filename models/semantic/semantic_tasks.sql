@@ -14,7 +14,7 @@ categories as (
     where slice_by_index = 0
 ),
 
-described as (
+run_tasks as (
     select
         -- the length tells where run_id ends, because both names may contain a colon
         tasks.task_index || ':' || length(tasks.run_id) || ':' || tasks.run_id
@@ -29,9 +29,8 @@ described as (
         tasks.pass_ratio,
         tasks.reward_mean
     from tasks
-    inner join runs on tasks.run_id = runs.run_id
-    left join categories
-        on {{ same_key('tasks', 'categories', ['run_id', 'task_index', 'agent_name']) }}
+    inner join runs using (run_id)
+    left join categories using (run_id, task_index, agent_name)
 )
 
-select * from described
+select * from run_tasks

@@ -1,7 +1,7 @@
 with
 
 prices as (
-    select {{ unnest_entries(setting('prices')) }}
+    {{ staged_prices() }}
 )
 
 select * from prices

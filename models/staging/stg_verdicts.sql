@@ -1,19 +1,7 @@
 with
 
-runs as (
-    select * from {{ ref('stg_runs') }}
-),
-
 lines as (
-    select
-        runs.run_id,
-        {{ json_integer(map_field('lines.fields', '_ng_task_index')) }} as task_index,
-        {{ json_integer(map_field('lines.fields', '_ng_rollout_index')) }}
-            as rollout_index,
-        {{ json_text(map_field('lines.fields', 'verdict')) }} as verdict,
-        {{ check_names(map_field('lines.fields', 'findings')) }} as checks
-    from {{ read_rows('verdicts') }} as lines
-    inner join runs on lines.file_path = runs.verdicts_file
+    {{ staged_verdicts() }}
 ),
 
 -- a rollout of several stages has a verdict for each: the worst counts

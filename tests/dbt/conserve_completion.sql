@@ -13,7 +13,7 @@ profiles as (
 
 select runs.run_id
 from {{ ref('runs') }} as runs
-left join profiles on runs.run_id = profiles.run_id
+left join profiles using (run_id)
 where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     and (
         runs.expected_rollout_count

@@ -42,11 +42,9 @@ select
     by_rollout.metric
 from by_rollout
 full outer join by_task
-    on by_rollout.run_id = by_task.run_id
-    and by_rollout.metric = by_task.metric
+    using (run_id, metric)
 full outer join by_agent
-    on by_rollout.run_id = by_agent.run_id
-    and by_rollout.metric = by_agent.metric
+    using (run_id, metric)
 where (
     by_rollout.value_count = by_task.value_count
     and by_rollout.value_count = by_agent.value_count

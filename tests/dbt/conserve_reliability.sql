@@ -21,7 +21,7 @@ classes as (
     select
         run_id,
         sum(attempt_count) as failed_count
-    from {{ ref('failures') }}
+    from {{ ref('failure_classes') }}
     where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     group by run_id
 ),
@@ -46,10 +46,10 @@ kinds as (
 
 select runs.run_id
 from {{ ref('runs') }} as runs
-left join agents on runs.run_id = agents.run_id
-left join classes on runs.run_id = classes.run_id
-left join rollouts on runs.run_id = rollouts.run_id
-left join kinds on runs.run_id = kinds.run_id
+left join agents using (run_id)
+left join classes using (run_id)
+left join rollouts using (run_id)
+left join kinds using (run_id)
 where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
     and (
         runs.expected_rollout_count = coalesce(agents.expected_count, 0)

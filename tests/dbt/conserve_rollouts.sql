@@ -23,5 +23,5 @@ select
     lines.run_id as line_run_id,
     infos.run_id as info_run_id
 from lines
-full outer join infos on lines.run_id = infos.run_id
+full outer join infos using (run_id)
 where (lines.row_count = infos.row_count) is not true

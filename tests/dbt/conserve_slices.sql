@@ -35,8 +35,5 @@ select
     scores.run_id as score_run_id
 from tasks
 full outer join scores
-    on tasks.run_id = scores.run_id
-    and tasks.agent_name = scores.agent_name
-    and tasks.slice_by = scores.slice_by
-    and tasks.slice_value = scores.slice_value
+    using (run_id, agent_name, slice_by, slice_value)
 where (tasks.task_count = scores.task_count) is not true

@@ -225,10 +225,12 @@ def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: P
 
 
 def test_an_empty_mart_is_an_empty_file(run: Profiled, exports: Exports) -> None:
-    assert run.query("select count(*) from failures where run_id = 'second'") == [(0,)]
-    found = export(run, "-s", "failures", "-r", "second", output=exports.folder.parent / "none")
+    assert run.query("select count(*) from failure_classes where run_id = 'second'") == [(0,)]
+    found = export(
+        run, "-s", "failure_classes", "-r", "second", output=exports.folder.parent / "none"
+    )
     with duckdb.connect() as connection:
-        read = connection.execute(f"from '{found.folder}/parquet/failures/*.parquet'")
+        read = connection.execute(f"from '{found.folder}/parquet/failure_classes/*.parquet'")
         assert read.fetchall() == []
         assert [column[0] for column in read.description or ()][:2] == ["run_id", "agent_name"]
 
@@ -396,22 +398,23 @@ def test_an_export_waits_while_the_warehouse_is_written(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def built(dbt: Dbt, run: Profiled, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `dbt build --selector exports` makes of a copy of the warehouse."""
+    """What `dbt run-operation export_marts` writes from a copy of the warehouse."""
     folder = tmp_path_factory.mktemp("dbt")
     warehouse = folder / "warehouse.duckdb"
     warehouse.write_bytes(run.warehouse.read_bytes())
-    exports = {"SPOTTER_EXPORTS": str(folder / "my exports")}
-    result = dbt("build", "--selector", "exports", warehouse=warehouse, environment=exports)
+    target = folder / "it's my exports"
+    arguments = json.dumps({"folder": str(target)})
+    result = dbt("run-operation", "export_marts", "--args", arguments, warehouse=warehouse)
     assert result.returncode == 0, result.stdout
-    return folder / "my exports"
+    return target
 
 
 def test_dbt_writes_the_same_files(built: Path, exports: Exports) -> None:
-    assert {path.name for path in (built / "dbt").iterdir()} == set(MARTS)
+    assert {path.name for path in built.iterdir()} == set(MARTS)
     with duckdb.connect() as connection:
         for mart in MARTS:
             both = []
-            for folder in (built / "dbt", exports.folder / "parquet"):
+            for folder in (built, exports.folder / "parquet"):
                 place = str(folder / mart / "*.parquet")
                 read = connection.execute("from read_parquet(?) order by all", [place])
                 both.append(([column[:2] for column in read.description or ()], read.fetchall()))

@@ -158,7 +158,7 @@ def test_a_run_that_no_folder_can_be_named_after_is_refused(run_id: str, tmp_pat
 
 def test_a_mart_without_rows_has_a_file_among_partitions(run: Profiled, tmp_path: Path) -> None:
     found = export(run, "--partition-by-run", "-r", "second", output=tmp_path / "x")
-    frame = pl.read_parquet(found.folder / "parquet" / "failures" / "*.parquet")
+    frame = pl.read_parquet(found.folder / "parquet" / "failure_classes" / "*.parquet")
     assert frame.height == 0
     assert frame.columns[0] == "run_id"
 

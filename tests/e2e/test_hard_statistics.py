@@ -136,7 +136,7 @@ def test_the_clean_run_has_something_of_everything(batch: Profiled) -> None:
         *(("category", value) for value in ("false", "é")),
         *(("level", value) for value in ("(none)", "100.0")),
     ]
-    assert batch.query("select distinct failure_class from failures") == [("délai",)]
+    assert batch.query("select distinct failure_class from failure_classes") == [("délai",)]
     health = batch.table("from rollout_health where starts_with(run_id, 'clean-')")
     for flag in (name for name in health[0] if name.startswith("is_")):
         assert {row[flag] for row in health} == {True, False}, flag

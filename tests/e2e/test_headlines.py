@@ -225,7 +225,7 @@ def test_json_holds_the_rows_of_the_marts(mixed: Printed) -> None:
     assert names == ["agent_a", "agent_b", "agent_c"]
     for agent in mixed.data["agents"]:
         own = f"where agent_name = '{agent['agent_name']}' order by all"
-        for field, mart in (("scores", "agent_scores"), ("failures", "failures")):
+        for field, mart in (("scores", "agent_scores"), ("failures", "failure_classes")):
             rows = mixed.run.table(f"select * exclude (run_id, agent_name) from {mart} {own}")
             assert sorted(agent[field], key=repr) == sorted(rows, key=repr)
         (row,) = mixed.run.table(

@@ -27,7 +27,7 @@ def stepped(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
 
 @pytest.mark.parametrize("metric", EVEN_STEPS)
 def test_every_value_lies_in_its_bin(metric: str, stepped: Profiled) -> None:
-    rows = stepped.table(f"from reward_histograms where metric = '{metric}' order by bin_index")
+    rows = stepped.table(f"from metric_histograms where metric = '{metric}' order by bin_index")
     assert [row["bin_index"] for row in rows] == list(range(20))
     for row in rows:
         low, high, is_last = row["bin_low"], row["bin_high"], row["bin_index"] == 19

@@ -111,6 +111,16 @@ def test_runs_of_an_earlier_version_are_told(workspace: Path) -> None:
     assert "earlier version" not in again.stderr
 
 
+def test_marts_that_were_renamed_keep_their_rows(workspace: Path) -> None:
+    run = profiled(write_masked(workspace), "--run-id", "old")
+    with duckdb.connect(str(run.warehouse)) as connection:
+        connection.execute("alter table metric_histograms rename to reward_histograms")
+    profiled(run, "--run-id", "new")
+    rows = run.query("select run_id, count(*) from metric_histograms group by all order by all")
+    assert [name for name, _ in rows] == ["new", "old"]
+    assert not run.query("select 1 from duckdb_tables() where table_name = 'reward_histograms'")
+
+
 def test_the_viewer_brings_a_run_of_an_earlier_version_up_to_date(workspace: Path) -> None:
     run = profiled(write_masked(workspace))
     with duckdb.connect(str(run.warehouse)) as connection:

@@ -57,9 +57,9 @@ def test_json_says_the_same(example: Profiled) -> None:
 def test_every_mart_has_the_run(example: Profiled) -> None:
     options = ("--run-id", "mine", "--slice-by", "category")
     run_profile("workplace.jsonl", *options, cwd=example.rollouts.parent)
-    for mart in ("failures", "mask_kinds"):
+    for mart in ("failure_classes", "mask_kinds"):
         assert not example.query(f"select * from {mart}")  # nothing failed, nothing is masked
-    for mart in set(MARTS) - {"failures", "mask_kinds"}:
+    for mart in set(MARTS) - {"failure_classes", "mask_kinds"}:
         assert example.query(f"select distinct run_id from {mart}") == [("mine",)], mart
 
 

@@ -23,9 +23,9 @@ KEYS = {
     "agent_scores": (*SLICE, "score"),
     "task_slices": ("task_index", "agent_name", "slice_by"),
     "agent_reliability": ("agent_name",),
-    "failures": ("agent_name", "failure_class"),
+    "failure_classes": ("agent_name", "failure_class"),
     "task_bands": ("task_index", "agent_name"),
-    "reward_histograms": ("agent_name", "metric", "bin_index"),
+    "metric_histograms": ("agent_name", "metric", "bin_index"),
     "reward_by_length": ("agent_name",),
     "rollout_health": ("task_index", "rollout_index"),
     "rollout_infos": ("task_index", "rollout_index"),
@@ -165,8 +165,8 @@ def test_histograms_count_every_value_in_the_bins_of_the_run(written: Written) -
         for index, columns in reference.histogram(own, everything[metric]).items()
     }
     assert {columns["is_single_value"] for columns in expected.values()} == {True, False}
-    found = written.run.table("from reward_histograms")
-    assert differences(found, expected, KEYS["reward_histograms"]) == []
+    found = written.run.table("from metric_histograms")
+    assert differences(found, expected, KEYS["metric_histograms"]) == []
 
 
 def test_agent_reliability_bounds_the_mean_with_what_is_masked_or_missing(
@@ -220,7 +220,7 @@ def test_rollouts_are_measured_unless_they_are_masked(written: Written) -> None:
 def test_histograms_add_up_to_the_counts_of_agent_metrics(written: Written) -> None:
     added = "sum(rollout_count)::bigint as rollout_count, round(sum(rollout_ratio), 9) as ratio"
     found = written.run.query(
-        f"select agent_name, metric, {added} from reward_histograms group by all order by all"
+        f"select agent_name, metric, {added} from metric_histograms group by all order by all"
     )
     counted = written.run.query(
         "select agent_name, metric, value_count, 1.0 from agent_metrics"
@@ -237,7 +237,7 @@ def test_the_key_of_a_mart_is_unique(mart: str, written: Written) -> None:
     )
     rows, keys, filled = found[0]
     assert rows == keys == filled
-    assert rows > 0 or mart in ("failures", "task_slices")
+    assert rows > 0 or mart in ("failure_classes", "task_slices")
 
 
 def test_settings_are_kept_with_the_run(written: Written) -> None:

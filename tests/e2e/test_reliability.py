@@ -156,15 +156,15 @@ def test_nobody_else_is_accounted_for(partial: Profiled) -> None:
 
 @pytest.mark.parametrize("kind", FAILURES)
 def test_failures_are_counted_by_class(kind: str, partial: Profiled) -> None:
-    (row,) = partial.table(f"from failures where failure_class = '{kind}'")
+    (row,) = partial.table(f"from failure_classes where failure_class = '{kind}'")
     assert row["agent_name"] == "agent_a"
     assert {name: row[name] for name in FAILURES[kind]} == FAILURES[kind]
 
 
 def test_failed_attempts_add_up(partial: Profiled) -> None:
-    assert partial.query("select agent_name, sum(attempt_count) from failures group by all") == [
-        ("agent_a", 6)
-    ]
+    assert partial.query(
+        "select agent_name, sum(attempt_count) from failure_classes group by all"
+    ) == [("agent_a", 6)]
     totals = partial.query(
         """select sum(expected_rollout_count), sum(completed_rollout_count),
             sum(missing_rollout_count), sum(failed_attempt_count) from agent_reliability"""
@@ -191,7 +191,7 @@ def test_only_completed_rollouts_have_a_health(partial: Profiled) -> None:
 def test_a_run_without_failures_has_no_row_of_failures(tmp_path: Path) -> None:
     rows = [key(0, 0, reward=1), key(0, 1, reward=0)]
     run = profiled(write_run(tmp_path, rows, inputs=inputs_of(rows)))
-    assert run.query("select count(*) from failures") == [(0,)]
+    assert run.query("select count(*) from failure_classes") == [(0,)]
     (row,) = run.table("from agent_reliability")
     assert (row["clean_ratio"], row["attempt_count"]) == (1.0, 2)
     assert row["reward_mean"] == row["reward_mean_lowest"] == row["reward_mean_highest"] == 0.5

@@ -23,7 +23,7 @@ MARTS = {
         select band, count(*), avg(informative_ratio_8) from task_bands group by band
     """,
     "value by value": """
-        select agent_name, bin_low, rollout_count from reward_histograms where metric = 'reward'
+        select agent_name, bin_low, rollout_count from metric_histograms where metric = 'reward'
     """,
     "within_task": """
         select agent_name, pooled_correlation, within_task_correlation from reward_by_length

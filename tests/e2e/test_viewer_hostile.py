@@ -268,7 +268,7 @@ TABLES = {
     "compare": ("/compare", {"a": RUN, "b": RUN}),
     "all of the tasks": ("/sql", {"q": "select * from task_profiles"}),
     "all of the rollouts": ("/sql", {"q": "select * from rollout_infos"}),
-    "all of the failures": ("/sql", {"q": "select * from failures"}),
+    "all of the failures": ("/sql", {"q": "select * from failure_classes"}),
     "all of the scores": ("/sql", {"q": "select * from agent_scores"}),
     "a query": ("/sql", {"q": f"select '{TEXTS['end of a field']}' as \"{TEXTS['script']}\""}),
 }

@@ -73,7 +73,7 @@ RELIABILITY = """
 """
 BANDS = headlines.BANDS.format(schema="", condition="run_id = $run and agent_name = $agent")
 FAILURES = """
-    select * from failures where run_id = $run and agent_name = $agent
+    select * from failure_classes where run_id = $run and agent_name = $agent
     order by attempt_count desc, failure_class
 """
 HEALTH = headlines.HEALTH.format(schema="", condition="run_id = $run and agent_name = $agent")
@@ -103,7 +103,7 @@ LENGTH = """
 """
 HISTOGRAM = """
     select bin_index, bin_low, bin_high, is_single_value, rollout_count, rollout_ratio
-    from reward_histograms
+    from metric_histograms
     where run_id = $run and agent_name = $agent and metric = 'reward'
     order by bin_index
 """

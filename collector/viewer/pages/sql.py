@@ -54,7 +54,7 @@ EXAMPLES = (
         "Which rollouts are masked, and why?",
         "select * from mask_kinds order by rollout_count desc",
     ),
-    Example("Which attempts failed?", "select * from failures order by attempt_count desc"),
+    Example("Which attempts failed?", "select * from failure_classes order by attempt_count desc"),
     Example("What is in a table?", "summarize task_profiles"),
 )
 

@@ -17,12 +17,11 @@ rated as (
         outcomes.output_tokens_mean
     from {{ ref('int_task_keys') }} as tasks
     inner join {{ ref('int_expected_tasks') }} as expected
-        on {{ same_key('tasks', 'expected', ['run_id', 'task_index', 'agent_name']) }}
-    left join {{ ref('int_task_outcomes') }} as outcomes
-        on tasks.task_key = outcomes.task_key
+        using (run_id, task_index, agent_name)
+    left join {{ ref('int_task_outcomes') }} as outcomes using (task_key)
 ),
 
-described as (
+banded as (
     select
         rated.*,
         records.pass_ratio,
@@ -43,8 +42,8 @@ described as (
         {{ group_price(32, tokens, 'records.informative_ratio_32') }}
             as tokens_per_informative_group_32
     from rated
-    inner join {{ ref('int_pass_records') }} as records
-        on {{ same_key('rated', 'records', ['rollout_count', 'pass_count']) }}
+    inner join {{ ref('int_pass_count_bands') }} as records
+        using (rollout_count, pass_count)
 )
 
-select * from described
+select * from banded

@@ -1,13 +1,16 @@
 with
 
--- only the rows of the batch: the mart contains every run
-means as (
+-- the batch's rows only: the mart holds every run
+grouped as (
     select
         run_id,
         agent_name,
         metric,
         count(*) as repeat_count,
-        {{ list_in_order('value_mean', ['rollout_index']) }} as in_order
+        min(value_mean) as mean_min,
+        max(value_mean) as mean_max,
+        {{ median('value_mean') }} as mean_median,
+        {{ values_in_order('value_mean', ['rollout_index']) }} as means
     from {{ ref('repeat_metrics') }}
     where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
         and value_mean is not null
@@ -20,45 +23,48 @@ means as (
 
 centered as (
     select
-        means.*,
-        {{ list_mean('means.in_order') }} as center,
-        {{ t_quantile('quantiles.quantile', '(means.repeat_count - 1)') }} as t
-    from means
-    left join {{ ref('t_quantiles') }} as quantiles
-        on means.repeat_count - 1 = quantiles.degrees_of_freedom
+        *,
+        {{ list_mean('means') }} as mean_mean
+    from grouped
 ),
 
 spread as (
     select
-        *,
-        coalesce({{ list_std('in_order', 'center') }}, 0.0) as std
+        centered.*,
+        case
+            when centered.repeat_count = 1 then 0e0
+            else {{ sample_std('centered.means', 'centered.mean_mean') }}
+        end as mean_std,
+        {{ t_quantile('quantiles.quantile', '(centered.repeat_count - 1)') }} as t
     from centered
+    left join {{ ref('t_quantiles') }} as quantiles
+        on centered.repeat_count - 1 = quantiles.degrees_of_freedom
 ),
 
 errors as (
     select
         *,
-        std / sqrt(repeat_count) as error
+        mean_std / sqrt(repeat_count) as mean_se
     from spread
 ),
 
-described as (
+repeats as (
     select
         run_id,
         agent_name,
         metric,
         repeat_count,
-        {{ finite('center') }} as mean_mean,
-        {{ finite(list_median('in_order')) }} as mean_median,
-        {{ finite('std') }} as mean_std,
-        {{ list_min('in_order') }} as mean_min,
-        {{ list_max('in_order') }} as mean_max,
-        {{ finite('error') }} as mean_se,
-        case when repeat_count > 1 then {{ finite('center - t * error') }} end
+        {{ finite('mean_mean') }} as mean_mean,
+        {{ finite('mean_median') }} as mean_median,
+        {{ finite('mean_std') }} as mean_std,
+        mean_min,
+        mean_max,
+        {{ finite('mean_se') }} as mean_se,
+        case when repeat_count > 1 then {{ finite('mean_mean - t * mean_se') }} end
             as mean_ci_low_95,
-        case when repeat_count > 1 then {{ finite('center + t * error') }} end
+        case when repeat_count > 1 then {{ finite('mean_mean + t * mean_se') }} end
             as mean_ci_high_95
     from errors
 )
 
-select * from described
+select * from repeats

@@ -1,7 +1,7 @@
 with
 
 metric_values as (
-    select * from {{ ref('int_rollout_values') }}
+    select * from {{ ref('int_rollout_metrics') }}
 ),
 
 rollout_metrics as (

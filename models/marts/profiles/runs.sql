@@ -8,9 +8,9 @@ tasks as (
     select
         run_id,
         count(*) as task_count,
-        {{ integer('sum(rollout_count)') }} as expected_rollout_count,
-        {{ integer('sum(completed_count)') }} as completed_rollout_count,
-        {{ integer('sum(measured_count)') }} as measured_rollout_count,
+        cast(sum(rollout_count) as bigint) as expected_rollout_count,
+        cast(sum(completed_count) as bigint) as completed_rollout_count,
+        cast(sum(measured_count) as bigint) as measured_rollout_count,
         count(case when completed_count = rollout_count then 1 end)
             as complete_task_count,
         count(case when completed_count = 0 then 1 end) as dropped_task_count,
@@ -38,12 +38,12 @@ skipped as (
     select
         run_id,
         count(*) as skipped_value_count
-    from {{ ref('int_rollout_values') }}
+    from {{ ref('int_rollout_metrics') }}
     where not is_usable
     group by run_id
 ),
 
-described as (
+profiled as (
     select
         runs.run_id,
         runs.rollouts_path,
@@ -51,8 +51,8 @@ described as (
         runs.is_partial_allowed,
         runs.pass_threshold,
         runs.answer_field,
-        {{ list_text('runs.slice_by') }} as slice_by,
-        {{ list_text('runs.zero_classes') }} as zero_failure_classes,
+        {{ list_join('runs.slice_by', "', '") }} as slice_by,
+        {{ list_join('runs.zero_classes', "', '") }} as zero_failure_classes,
         runs.is_missing_zero,
         runs.prices_path,
         coalesce(tasks.expected_rollout_count, 0) as expected_rollout_count,
@@ -64,7 +64,7 @@ described as (
             as masked_rollout_count,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
         coalesce(
-            100.0 * tasks.completed_rollout_count / tasks.expected_rollout_count, 100.0
+            100e0 * tasks.completed_rollout_count / tasks.expected_rollout_count, 100e0
         ) as completion_pct,
         coalesce(tasks.task_count, 0) as task_count,
         coalesce(tasks.complete_task_count, 0) as complete_task_count,
@@ -77,9 +77,9 @@ described as (
         coalesce(skipped.skipped_value_count, 0) as skipped_value_count,
         runs.profiled_at
     from runs
-    left join tasks on runs.run_id = tasks.run_id
-    left join failures on runs.run_id = failures.run_id
-    left join skipped on runs.run_id = skipped.run_id
+    left join tasks using (run_id)
+    left join failures using (run_id)
+    left join skipped using (run_id)
 )
 
-select * from described
+select * from profiled

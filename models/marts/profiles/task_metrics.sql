@@ -1,32 +1,22 @@
 with
 
-metric_values as (
-    select * from {{ ref('int_rollout_values') }}
-),
-
-group_sizes as (
-    select
-        run_id,
-        task_index,
-        agent_name,
-        count(*) as rollout_count
-    from {{ ref('int_rollouts_matched') }}
-    where is_measured
-    group by
-        run_id,
-        task_index,
-        agent_name
+tasks as (
+    select * from {{ ref('int_expected_tasks') }}
 ),
 
 -- sums of doubles depend on their order: a list in order gives the same bits every time
-ordered as (
+grouped as (
     select
         run_id,
         task_index,
         agent_name,
         metric,
-        {{ list_in_order('value', ['rollout_index']) }} as in_order
-    from metric_values
+        count(*) as value_count,
+        max(value) as value_max,
+        min(value) as value_min,
+        {{ median('value') }} as value_median,
+        {{ values_in_order('value', ['rollout_index']) }} as metric_values
+    from {{ ref('int_rollout_metrics') }}
     where is_usable
     group by
         run_id,
@@ -37,29 +27,29 @@ ordered as (
 
 centered as (
     select
-        run_id,
-        task_index,
-        agent_name,
-        metric,
-        in_order,
-        {{ list_mean('in_order') }} as center
-    from ordered
+        *,
+        {{ list_mean('metric_values') }} as value_mean
+    from grouped
 ),
 
-described as (
+-- one rollout has the deviation 0; a metric seen once in a larger group has none
+metrics as (
     select
         centered.run_id,
         centered.task_index,
         centered.agent_name,
         centered.metric,
-        {{ metric_statistics(
-            'centered.in_order', 'centered.center', 'group_sizes.rollout_count'
-        ) }}
+        centered.value_count,
+        {{ finite('centered.value_mean') }} as value_mean,
+        centered.value_max,
+        centered.value_min,
+        {{ finite('centered.value_median') }} as value_median,
+        case
+            when tasks.measured_count = 1 then 0e0
+            else {{ sample_std('centered.metric_values', 'centered.value_mean') }}
+        end as value_std
     from centered
-    inner join group_sizes
-        on centered.run_id = group_sizes.run_id
-        and centered.task_index = group_sizes.task_index
-        and centered.agent_name = group_sizes.agent_name
+    inner join tasks using (run_id, task_index, agent_name)
 )
 
-select * from described
+select * from metrics

@@ -10,18 +10,14 @@ tasks as (
     where completed_count > 0
 ),
 
-metrics as (
+rewards as (
     select
-        run_id,
-        task_index,
-        agent_name,
-        {{ wide_metrics() }}
-    from {{ ref('task_metrics') }}
-    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
-    group by
-        run_id,
-        task_index,
-        agent_name
+        keys.run_id,
+        keys.task_index,
+        keys.agent_name,
+        outcomes.*
+    from {{ ref('int_task_outcomes') }} as outcomes
+    inner join {{ ref('int_task_keys') }} as keys using (task_key)
 ),
 
 efforts as (
@@ -39,18 +35,18 @@ profiles as (
         tasks.missing_count as missing_num_rollouts,
         tasks.masked_count as masked_num_rollouts,
         coalesce(
-            100.0 * tasks.measured_count
+            100e0 * tasks.measured_count
             / nullif(tasks.measured_count + tasks.missing_count, 0),
-            100.0
+            100e0
         ) as completion_pct,
-        metrics.reward_mean,
-        metrics.reward_max,
-        metrics.reward_min,
-        metrics.reward_median,
-        metrics.reward_std,
-        metrics.input_tokens_mean,
-        metrics.output_tokens_mean,
-        metrics.total_tokens_mean,
+        {{ finite('rewards.reward_mean') }} as reward_mean,
+        rewards.reward_max,
+        rewards.reward_min,
+        {{ finite('rewards.reward_median') }} as reward_median,
+        {{ finite('rewards.reward_std') }} as reward_std,
+        efforts.input_tokens_mean,
+        efforts.output_tokens_mean,
+        efforts.total_tokens_mean,
         efforts.cached_tokens_mean,
         efforts.reasoning_tokens_mean,
         efforts.turn_count_mean,
@@ -60,10 +56,8 @@ profiles as (
         tasks.prompt,
         tasks.sample
     from tasks
-    left join metrics
-        on {{ same_key('tasks', 'metrics', ['run_id', 'task_index', 'agent_name']) }}
-    left join efforts
-        on {{ same_key('tasks', 'efforts', ['run_id', 'task_index', 'agent_name']) }}
+    left join rewards using (run_id, task_index, agent_name)
+    left join efforts using (run_id, task_index, agent_name)
 )
 
 select * from profiles

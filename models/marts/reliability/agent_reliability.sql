@@ -7,7 +7,7 @@ agents as (
         expected_rollout_count - completed_rollout_count + masked_rollout_count
         + unscored_rollout_count as unknown_reward_count,
         nullif(expected_rollout_count, 0) as divisor
-    from {{ ref('int_agent_rollouts') }}
+    from {{ ref('int_agent_completion') }}
 ),
 
 rewards as (
@@ -32,12 +32,10 @@ filled as (
         coalesce(rewards.reward_count, 0) as reward_count,
         case when rewards.run_id is not null then rewards.reward_sum else 0 end
             as reward_sum,
-        coalesce(rewards.reward_min, 0.0) as assumed_reward_min,
-        coalesce(rewards.reward_max, 1.0) as assumed_reward_max
+        coalesce(rewards.reward_min, 0e0) as assumed_reward_min,
+        coalesce(rewards.reward_max, 1e0) as assumed_reward_max
     from agents
-    left join rewards
-        on agents.run_id = rewards.run_id
-        and agents.agent_name = rewards.agent_name
+    left join rewards using (run_id, agent_name)
 ),
 
 means as (
@@ -53,7 +51,7 @@ means as (
     from filled
 ),
 
-described as (
+reliability as (
     select
         run_id,
         agent_name,
@@ -67,7 +65,7 @@ described as (
         completed_rollout_count + failed_attempt_count as attempt_count,
         clean_rollout_count,
         clean_rollout_count / divisor as clean_ratio,
-        100.0 * completed_rollout_count / divisor as completion_pct,
+        100e0 * completed_rollout_count / divisor as completion_pct,
         recovered_rollout_count,
         lost_rollout_count,
         missing_rollout_count - lost_rollout_count as unattempted_rollout_count,
@@ -83,4 +81,4 @@ described as (
     from means
 )
 
-select * from described
+select * from reliability

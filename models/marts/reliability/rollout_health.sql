@@ -1,5 +1,3 @@
-{%- set task = ['run_id', 'agent_name', 'task_index'] -%}
-{%- set key = ['run_id', 'task_index', 'rollout_index'] -%}
 with
 
 rollouts as (
@@ -35,10 +33,9 @@ suspect_tasks as (
         answers.agent_name,
         answers.task_index
     from {{ ref('int_task_outcomes') }} as outcomes
-    inner join {{ ref('int_task_keys') }} as tasks
-        on outcomes.task_key = tasks.task_key
+    inner join {{ ref('int_task_keys') }} using (task_key)
     inner join {{ ref('int_answer_groups') }} as answers
-        on {{ same_key('tasks', 'answers', task) }}
+        using (run_id, agent_name, task_index)
     where outcomes.pass_count = 0 and answers.is_agreed
 ),
 
@@ -59,15 +56,11 @@ found as (
         verdicts.verdict as gym_verdict,
         verdicts.checks as gym_findings
     from rollouts
-    left join repeated_responses
-        on {{ same_key('rollouts', 'repeated_responses', task + ['response_hash']) }}
-        and not rollouts.is_output_empty
-    left join inconsistent_answers
-        on {{ same_key('rollouts', 'inconsistent_answers', task + ['answer']) }}
-    left join suspect_tasks
-        on {{ same_key('rollouts', 'suspect_tasks', task) }}
+    left join repeated_responses using (run_id, agent_name, task_index, response_hash)
+    left join inconsistent_answers using (run_id, agent_name, task_index, answer)
+    left join suspect_tasks using (run_id, agent_name, task_index)
     left join {{ ref('stg_verdicts') }} as verdicts
-        on {{ same_key('rollouts', 'verdicts', key) }}
+        using (run_id, task_index, rollout_index)
 ),
 
 counted as (

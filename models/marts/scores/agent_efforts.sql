@@ -5,7 +5,7 @@ rollouts as (
         rollouts.*,
         rollouts.reward >= runs.pass_threshold as is_pass
     from {{ ref('int_rollouts_matched') }} as rollouts
-    inner join {{ ref('stg_runs') }} as runs on rollouts.run_id = runs.run_id
+    inner join {{ ref('stg_runs') }} as runs using (run_id)
     where rollouts.is_measured
 ),
 
@@ -21,8 +21,12 @@ summed as (
         avg(reasoning_tokens) as reasoning_tokens_mean,
         avg(turn_count) as turn_count_mean,
         avg(tool_call_count) as tool_call_count_mean,
-        avg(latency_ms order by task_index, rollout_index) as latency_ms_mean,
-        {{ finite('sum(cost order by task_index, rollout_index)') }} as cost_sum
+        {{ mean_in_order('latency_ms', ['task_index', 'rollout_index']) }}
+            as latency_ms_mean,
+        case
+            when count(cost) > 0
+                then {{ finite(sum_in_order('cost', ['task_index', 'rollout_index'])) }}
+        end as cost_sum
     from rollouts
     group by
         run_id,

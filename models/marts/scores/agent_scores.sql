@@ -1,7 +1,7 @@
 with
 
 groups as (
-    select * from {{ ref('int_score_groups') }}
+    select * from {{ ref('int_slice_scores') }}
 ),
 
 spread as (
@@ -11,19 +11,15 @@ spread as (
         slices.slice_by,
         slices.slice_value,
         groups.*,
-        {{ mean_std_error('groups.task_values', 'groups.value') }} as std_error,
         sqrt(groups.noise_sum) / groups.task_count as rerun_std_error,
         {{ t_quantile('quantiles.quantile', '(groups.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
         bootstrap.high as bootstrap_high
     from groups
-    inner join {{ ref('int_slices') }} as slices
-        on groups.slice_key = slices.slice_key
+    inner join {{ ref('int_slices') }} as slices using (slice_key)
     left join {{ ref('t_quantiles') }} as quantiles
         on groups.task_count - 1 = quantiles.degrees_of_freedom
-    left join {{ ref('int_bootstrap_bounds') }} as bootstrap
-        on groups.slice_key = bootstrap.slice_key
-        and groups.score = bootstrap.score
+    left join {{ ref('int_bootstrap_bounds') }} as bootstrap using (slice_key, score)
 ),
 
 -- the variance between tasks: the tasks' variance minus the noise of their rollouts
@@ -33,7 +29,7 @@ parted as (
         case
             when std_error * std_error * task_count > noise_sum / task_count
                 then std_error * std_error * task_count - noise_sum / task_count
-            when std_error * noise_sum is not null then 0.0
+            when std_error * noise_sum is not null then 0e0
         end as between_task_variance
     from spread
 ),
@@ -45,7 +41,7 @@ doubled as (
     from parted
 ),
 
-described as (
+scores as (
     select
         run_id,
         agent_name,
@@ -67,7 +63,7 @@ described as (
         {{ finite('rerun_std_error') }} as rerun_std_error,
         case
             when std_error > 0 and {{ is_finite('rerun_std_error') }}
-                then least(1.0, power(rerun_std_error / std_error, 2))
+                then least(1e0, power(rerun_std_error / std_error, 2))
         end as rerun_ratio,
         {{ finite('sqrt(between_task_variance)') }} as between_task_std,
         std_error / sqrt(2) as std_error_double_tasks,
@@ -80,4 +76,4 @@ described as (
     from doubled
 )
 
-select * from described
+select * from scores

@@ -1,10 +1,10 @@
 with
 
 sums as (
-    select * from {{ ref('int_k_sums') }}
+    select * from {{ ref('int_slice_k_totals') }}
 ),
 
-described as (
+curves as (
     select
         slices.run_id,
         slices.agent_name,
@@ -43,14 +43,10 @@ described as (
         gym.gym_no_answer_avg_sample_std_dev,
         sums.is_headline
     from sums
-    inner join {{ ref('int_slices') }} as slices
-        on sums.slice_key = slices.slice_key
-    inner join {{ ref('int_k_shares') }} as shares
-        on {{ same_key('sums', 'shares', ['slice_key', 'k']) }}
-    left join {{ ref('int_order_sums') }} as orders
-        on {{ same_key('sums', 'orders', ['slice_key', 'k']) }}
-    inner join {{ ref('int_gym_curves') }} as gym
-        on {{ same_key('sums', 'gym', ['slice_key', 'k']) }}
+    inner join {{ ref('int_slices') }} as slices using (slice_key)
+    inner join {{ ref('int_slice_k_intervals') }} as shares using (slice_key, k)
+    left join {{ ref('int_slice_k_extremes') }} as orders using (slice_key, k)
+    inner join {{ ref('int_slice_k_gym') }} as gym using (slice_key, k)
 )
 
-select * from described
+select * from curves

@@ -4,27 +4,29 @@ agents as (
     select
         run_id,
         agent_name,
-        {{ integer('sum(rollout_count)') }} as rollout_count,
+        cast(sum(rollout_count) as bigint) as rollout_count,
         count(*) as task_count,
         count(gap) as mixed_task_count,
         min(reward_min) < max(reward_max) and min(tokens_min) < max(tokens_max)
             as is_varied,
-        {{ sum_in_order('products', 'task_key') }} as within_products,
-        {{ sum_in_order('reward_squares', 'task_key') }} as within_reward,
-        {{ sum_in_order('tokens_squares', 'task_key') }} as within_tokens,
-        {{ sum_in_order('pooled_products', 'task_key') }} as pooled_products,
-        {{ sum_in_order('pooled_reward_squares', 'task_key') }} as pooled_reward,
-        {{ sum_in_order('pooled_tokens_squares', 'task_key') }} as pooled_tokens,
-        {{ sum_in_order('mixed_passing_tokens', 'task_key') }} as passing_sum,
-        {{ sum_in_order('mixed_failing_tokens', 'task_key') }} as failing_sum,
-        {{ without_nulls(list_in_order('gap', ['task_key'])) }} as gaps
-    from {{ ref('int_length_parts') }}
+        {{ sum_in_order('products', ['task_key']) }} as within_products,
+        {{ sum_in_order('reward_squares', ['task_key']) }} as within_reward,
+        {{ sum_in_order('tokens_squares', ['task_key']) }} as within_tokens,
+        {{ sum_in_order('pooled_products', ['task_key']) }} as pooled_products,
+        {{ sum_in_order('pooled_reward_squares', ['task_key']) }} as pooled_reward,
+        {{ sum_in_order('pooled_tokens_squares', ['task_key']) }} as pooled_tokens,
+        {{ sum_in_order('mixed_passing_tokens', ['task_key']) }} as passing_sum,
+        {{ sum_in_order('mixed_failing_tokens', ['task_key']) }} as failing_sum,
+        min(gap) as gap_min,
+        max(gap) as gap_max,
+        {{ list_where(values_in_order('gap', ['task_key']), 'gap', 'gap is not null') }}
+            as gaps
+    from {{ ref('int_length_deviations') }}
     group by
         run_id,
         agent_name
 ),
 
--- the mean has its own CTE: inside the deviation DuckDB would compute it per value
 averaged as (
     select
         *,
@@ -32,7 +34,7 @@ averaged as (
     from agents
 ),
 
-described as (
+lengths as (
     select
         run_id,
         agent_name,
@@ -52,8 +54,9 @@ described as (
         {{ finite('failing_sum / nullif(mixed_task_count, 0)') }}
             as failing_tokens_mean,
         {{ finite('gap_mean') }} as length_gap,
-        {{ mean_std_error('gaps', 'gap_mean') }} as length_gap_std_error
+        {{ mean_std_error('gaps', 'gap_mean', 'gap_min', 'gap_max') }}
+            as length_gap_std_error
     from averaged
 )
 
-select * from described
+select * from lengths

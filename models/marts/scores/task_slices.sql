@@ -1,20 +1,18 @@
 with
 
 -- the slice `all` is left out: every task is in it
-described as (
+task_slices as (
     select
         slices.run_id,
         tasks.task_index,
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        {{ list_index('runs.slice_by', 'slices.slice_by') }} as slice_by_index
+        {{ list_position('runs.slice_by', 'slices.slice_by') }} as slice_by_index
     from {{ ref('int_task_slices') }} as slices
-    inner join {{ ref('int_task_keys') }} as tasks
-        on slices.task_key = tasks.task_key
-    inner join {{ ref('stg_runs') }} as runs
-        on slices.run_id = runs.run_id
+    inner join {{ ref('int_task_keys') }} as tasks using (task_key)
+    inner join {{ ref('stg_runs') }} as runs on slices.run_id = runs.run_id
     where slices.slice_by != 'all'
 )
 
-select * from described
+select * from task_slices

@@ -1,0 +1,3 @@
+{% macro duckdb__as_utc(column) -%}
+    timezone('UTC', {{ column }})
+{%- endmacro %}

@@ -1,0 +1,89 @@
+{# Tell the staging models which runs to read. `spotter profile` sets the same variables itself. #}
+
+{% macro duckdb__declare_batch() %}
+    {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
+    {%- set rollouts = duckdb__text_literal(env_var('SPOTTER_ROLLOUTS', '') or var('rollouts')) -%}
+    {%- set inputs = duckdb__text_literal(var('inputs')) if var('inputs') else 'null' -%}
+    {%- set run_id = duckdb__text_literal(var('run_id')) if var('run_id') else 'null' -%}
+    set variable spotter_batch_hash = '{{ batch_hash() }}';
+    set variable spotter_max_row_bytes = {{ var('max_row_mb') | int * 1048576 }};
+    set variable spotter_pass_threshold = {{ var('pass_threshold') | float }}::double;
+    set variable spotter_answer_field = {{ duckdb__text_literal(var('answer_field')) }};
+    {%- set fields = [var('slice_by')] if var('slice_by') is string else var('slice_by') or [] %}
+    {%- if 'all' in fields or '' in fields -%}
+        {{ exceptions.raise_compiler_error('slice_by: name fields of the inputs or rollouts') }}
+    {%- endif %}
+    set variable spotter_slice_by = {{ duckdb__text_list(fields) }};
+    set variable spotter_prices = {{ duckdb__price_list(var('prices') or {}) }};
+    set variable spotter_runs = (
+        with
+
+        -- a path that exists is taken as it is, even when it looks like a pattern
+        literal as (
+            select file from glob({{ duckdb__glob_literal(rollouts) }})
+        ),
+
+        matched as (
+            select file from literal
+            union
+            select file from glob({{ rollouts }}) where not exists (from literal)
+        ),
+
+        runs as (
+            select
+                file as rollouts_file,
+                file[:-7] as stem,
+                regexp_extract(file, '^.*/') as folder,
+                -- the verdicts of NeMo Gym's health check do not name their run
+                count(*) over (partition by regexp_extract(file, '^.*/')) as run_count,
+                coalesce({{ inputs }}, file[:-7] || '_materialized_inputs.jsonl') as inputs_file
+            from matched
+            where ends_with(file, '.jsonl')
+                and not regexp_matches(
+                    file, '(_(materialized_inputs|failures|reward_profiling|attempts)|^(.*/)?rollout_verdicts)\.jsonl$'
+                )
+        )
+
+        select list({
+            'run_id': coalesce(
+                {{ run_id }},
+                regexp_extract(stem, '[^/]*$')
+                || '-' || md5({{ duckdb__full_path('rollouts_file') }})[:8]
+            ),
+            'rollouts_path': {{ duckdb__full_path('rollouts_file') }},
+            'inputs_path': {{ duckdb__full_path('inputs_file') }},
+            'failures_path': {{ duckdb__full_path("stem || '_failures.jsonl'") }},
+            'rollouts_file': rollouts_file,
+            'inputs_file': inputs_file,
+            'failures_file': stem || '_failures.jsonl',
+            'torn_rollouts_count': 0::bigint,
+            'torn_failures_count': 0::bigint,
+            'is_partial_allowed': {{ (var('allow_partial_rollouts') | string | lower) == 'true' }},
+            'zero_classes': {{ duckdb__text_list(var('count_failure_classes_as_zero')) }},
+            'prices_path': null::varchar,
+            'is_missing_zero': {{ (var('count_missing_rollouts_as_zero') | string | lower) == 'true' }},
+            'verdicts_file': case
+                when run_count = 1 then folder || 'rollout_verdicts.jsonl'
+                else ''
+            end
+        } order by rollouts_file)
+        from runs
+    );
+    {#- check before any file is read: a missing file would count as an empty one -#}
+    select case
+        when getvariable('spotter_runs') is null
+            then error('No rollouts file matches ' || {{ rollouts }})
+        when {{ run_id }} is not null and len(getvariable('spotter_runs')) > 1
+            then error('run_id names one run, but several rollouts files match ' || {{ rollouts }})
+    end;
+    {% for kind in ['rollouts', 'inputs', 'failures', 'verdicts'] %}
+    set variable spotter_{{ kind }}_files = (
+        {#- the null device stands in where no file exists, so that the columns are known -#}
+        select list({{ duckdb__glob_literal('run.' ~ kind ~ '_file') }}) || ['/dev/null']
+        from (select unnest(getvariable('spotter_runs')) as run)
+    );
+    {% endfor %}
+    select error('No materialized inputs at ' || run.inputs_path)
+    from (select unnest(getvariable('spotter_runs')) as run)
+    where run.inputs_file not in (select file from glob(getvariable('spotter_inputs_files')));
+{% endmacro %}

@@ -1,0 +1,3 @@
+{% macro duckdb__fail(message) -%}
+    error({{ message }})
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro duckdb__json_value(expression) -%}
+    to_json({{ expression }})::varchar
+{%- endmacro %}

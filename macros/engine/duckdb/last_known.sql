@@ -1,0 +1,3 @@
+{% macro duckdb__last_known(expression) -%}
+    last_value({{ expression }} ignore nulls)
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro duckdb__list_length(list) -%}
+    len({{ list }})
+{%- endmacro %}

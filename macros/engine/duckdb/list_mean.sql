@@ -1,0 +1,3 @@
+{% macro duckdb__list_mean(list) -%}
+    list_avg({{ list }})
+{%- endmacro %}

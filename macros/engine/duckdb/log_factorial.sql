@@ -1,0 +1,3 @@
+{% macro duckdb__log_factorial(n) -%}
+    lgamma({{ n }} + 1)
+{%- endmacro %}

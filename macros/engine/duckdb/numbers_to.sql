@@ -1,0 +1,3 @@
+{% macro duckdb__numbers_to(limit) -%}
+    unnest(range(1, {{ limit }} + 1))
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro duckdb__rows_of(records) -%}
+    unnest({{ records }}, recursive := true)
+{%- endmacro %}

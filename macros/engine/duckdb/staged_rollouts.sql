@@ -1,0 +1,163 @@
+{# One row per line of the rollouts. Lists are worked out in columns of their own: a lambda that looks into an expression
+   would work it out again for every element. #}
+{% macro duckdb__staged_rollouts() -%}
+    {%- set perf = ['$.num_turns', '$.num_tool_calls', '$.total_latency_ms', '$.cached_prompt_tokens', '$.reasoning_tokens'] -%}
+    {%- set details = ['$.input_tokens_details.cached_tokens', '$.output_tokens_details.reasoning_tokens'] -%}
+    with
+
+    parsed as (
+        select
+            file_path,
+            fields,
+            {{ duckdb__response_parts("fields['response']") }} as parts
+        from {{ duckdb__read_rows('rollouts') }}
+    ),
+
+    lines as (
+        select
+            *,
+            {{ duckdb__last_usage("fields['response']", 'parts') }} as usage
+        from parsed
+    ),
+
+    typed as (
+        select
+            runs.run_id,
+            lines.parts,
+            list_transform(lines.parts.output, lambda item: coalesce(item.type, 'message')) as item_types,
+            lines.fields is not null as is_object,
+            {{ duckdb__json_integer("lines.fields['_ng_task_index']") }} as task_index,
+            {{ duckdb__json_integer("lines.fields['_ng_rollout_index']") }} as rollout_index,
+            json_extract_string(lines.fields['agent_ref'], '$.name') as agent_name,
+            json_extract_string(lines.fields['_ng_environment_server'], '$') as server_name,
+            {{ is_masked("lines.fields['mask_sample']::varchar") }} as is_masked,
+            json_extract_string(lines.fields['failure_kind'], '$') as failure_kind,
+            json_extract_string(lines.fields['failure_reason'], '$') as failure_reason,
+            case
+                when map_contains(lines.fields, 'reward') then coalesce(lines.fields['reward']::varchar, 'null')
+            end as reward_text,
+            {{ duckdb__own_numbers('map_entries(lines.fields)') }} as own_fields,
+            {{ duckdb__usage_numbers(duckdb__json_members('lines.usage')) }} as usage_fields,
+            json_keys(lines.usage) as usage_keys,
+            {{ duckdb__json_measures("lines.fields['ng_perf']", perf) }} as perf,
+            {{ duckdb__json_measures('lines.usage', details) }} as details,
+            coalesce(map_contains(lines.fields, runs.answer_field), false) as has_answer_field,
+            {{ answer_text('lines.fields[runs.answer_field]::varchar') }} as answer,
+            {{ duckdb__slice_values('lines.fields', 'runs.slice_by') }} as slice_values
+        from lines
+        inner join {{ ref('stg_runs') }} as runs on lines.file_path = runs.rollouts_file
+    ),
+
+    measured as (
+        select
+            *,
+            list_transform(own_fields, lambda field: field.key) as own_keys,
+            list_transform(usage_fields, lambda field: field.key) as usage_number_keys,
+            {{ rollout_metrics('own_fields', 'usage_fields', 'usage_keys') }} as metrics
+        from typed
+    )
+
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        agent_name,
+        server_name,
+        not is_masked as is_measured,
+        substr(nullif(failure_kind, ''), 1, 100) as failure_kind,
+        substr(nullif(failure_reason, ''), 1, 500) as failure_reason,
+        parts.model as model_name,
+        -- a masked rollout measures nothing, whatever reward it was given
+        case when not is_masked then {{ duckdb__metric('metrics', 'reward') }} end as reward,
+        {{ duckdb__metric('metrics', 'input_tokens') }} as input_tokens,
+        {{ duckdb__metric('metrics', 'output_tokens') }} as output_tokens,
+        {{ duckdb__metric('metrics', 'total_tokens') }} as total_tokens,
+        coalesce(perf[4], details[1]) as cached_tokens,
+        coalesce(perf[5], details[2]) as reasoning_tokens,
+        coalesce(perf[1], {{ turn_count('item_types') }}) as turn_count,
+        coalesce(perf[2], len(list_filter(item_types, lambda type: ends_with(type, '_call')))) as tool_call_count,
+        perf[3] as latency_ms,
+        metrics,
+        {{ rollout_info(
+            'task_index', 'rollout_index', 'reward_text', 'own_fields', 'own_keys', 'usage_fields', 'usage_number_keys'
+        ) }} as info,
+        len(usage_fields) > 0 as has_usage,
+        has_answer_field,
+        answer,
+        slice_values,
+        {{ is_output_empty('parts.output') }} as is_output_empty,
+        coalesce(parts.status = 'incomplete', false)
+        or coalesce(parts.output[-1].status = 'incomplete', false)
+        or json_extract_string(parts.incomplete_details, '$.reason') is not null as is_truncated,
+        {{ response_hash('item_types', 'hash(parts.output)') }} as response_hash,
+        -- not an object, or a name twice in the usage: only Python reads that as it is meant
+        is_object
+        and coalesce(list_unique(usage_keys) = len(usage_keys), true)
+        and task_index is not null
+        and rollout_index is not null as is_readable
+    from measured
+{%- endmacro %}
+
+{# What a response says of itself, and the fields of its items that tell two outputs apart, in one pass over its text. #}
+{% macro duckdb__response_parts(response) -%}
+    from_json({{ response }}, '{
+        "model": "VARCHAR", "status": "VARCHAR", "incomplete_details": "JSON", "usage": "JSON",
+        "output": [{
+            "type": "VARCHAR", "status": "VARCHAR", "content": "JSON", "name": "VARCHAR", "arguments": "VARCHAR",
+            "input": "VARCHAR", "action": "VARCHAR", "code": "VARCHAR", "queries": "VARCHAR", "summary": "VARCHAR"
+        }]
+    }')
+{%- endmacro %}
+
+{# The usage of a response: where it may be there twice, the last, as Python reads it.
+   The text is minified, and inside a string every quote is escaped, so `"usage":` can only be a key. #}
+{% macro duckdb__last_usage(response, parts) -%}
+    case
+        when {{ response }}::varchar like '%"usage":%"usage":%'
+            then list_filter(
+                {{ duckdb__json_members(response) }}, lambda member: member.key = 'usage'
+            )[-1].value
+        else {{ parts }}.usage
+    end
+{%- endmacro %}
+
+{# The numbers and booleans among the fields of a rollout: neither private ones, whose names begin with `_`, nor the mask.
+   The first character tells them from strings, lists and objects. #}
+{% macro duckdb__own_numbers(fields) -%}
+    coalesce(list_filter(
+        {{ fields }},
+        lambda field: ascii(field.value) not in (34, 91, 123)
+        and field.value::varchar != 'null'
+        and ascii(field.key) != 95
+        and field.key not in ('mask_sample', 'response')
+    ), [])
+{%- endmacro %}
+
+{# The same of its usage. Private ones stay: the compact record has them. #}
+{% macro duckdb__usage_numbers(fields) -%}
+    coalesce(list_filter(
+        {{ fields }},
+        lambda field: ascii(field.value) not in (34, 91, 123)
+        and field.value::varchar != 'null'
+        and field.key not in ('_ng_task_index', '_ng_rollout_index', 'response')
+    ), [])
+{%- endmacro %}
+
+{# One metric of a rollout; null if there is none that is finite. #}
+{% macro duckdb__metric(metrics, name) -%}
+    list_filter(
+        {{ metrics }},
+        lambda entry: entry.metric = '{{ name }}' and isfinite(entry.value)
+    )[1].value
+{%- endmacro %}
+
+{# The values of the fields to slice by, as a list of (slice_by, slice_value). #}
+{% macro duckdb__slice_values(fields, names) -%}
+    list_transform(
+        {{ names }},
+        lambda name: {
+            'slice_by': name,
+            'slice_value': {{ slice_value(fields ~ '[name]::varchar', "json_extract_string(" ~ fields ~ "[name], '$')") }}
+        }
+    )
+{%- endmacro %}

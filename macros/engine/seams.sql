@@ -1,0 +1,51 @@
+{# What an engine must provide: a folder of macros/engine with one file for each macro below. No model names an engine.
+
+   Relations, which do all reading and all JSON: the columns are those of the staging model of the same name. #}
+{% macro staged_runs() %}{{ return(adapter.dispatch('staged_runs')()) }}{% endmacro %}
+{% macro staged_rollouts() %}{{ return(adapter.dispatch('staged_rollouts')()) }}{% endmacro %}
+{% macro staged_inputs() %}{{ return(adapter.dispatch('staged_inputs')()) }}{% endmacro %}
+{% macro staged_failures() %}{{ return(adapter.dispatch('staged_failures')()) }}{% endmacro %}
+{% macro staged_verdicts() %}{{ return(adapter.dispatch('staged_verdicts')()) }}{% endmacro %}
+{% macro staged_prices() %}{{ return(adapter.dispatch('staged_prices')()) }}{% endmacro %}
+
+{# Hooks: tell staging which runs to read; remove these runs from a mart before they are inserted again. #}
+{% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
+{% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}
+
+{# Values in a fixed order. Sums of doubles depend on their order, so every mean and sum of doubles names one. #}
+{% macro values_in_order(expression, order_by) %}{{ return(adapter.dispatch('values_in_order')(expression, order_by)) }}{% endmacro %}
+{% macro sum_in_order(expression, order_by) %}{{ return(adapter.dispatch('sum_in_order')(expression, order_by)) }}{% endmacro %}
+{% macro mean_in_order(expression, order_by) %}{{ return(adapter.dispatch('mean_in_order')(expression, order_by)) }}{% endmacro %}
+{% macro text_in_order(expression, order_by) %}{{ return(adapter.dispatch('text_in_order')(expression, order_by)) }}{% endmacro %}
+
+{# Lists. `item` names an element inside of a condition or an expression. #}
+{% macro list_where(list, item, condition) %}{{ return(adapter.dispatch('list_where')(list, item, condition)) }}{% endmacro %}
+{% macro list_map(list, item, expression) %}{{ return(adapter.dispatch('list_map')(list, item, expression)) }}{% endmacro %}
+{% macro list_join(list, separator) %}{{ return(adapter.dispatch('list_join')(list, separator)) }}{% endmacro %}
+{% macro list_length(list) %}{{ return(adapter.dispatch('list_length')(list)) }}{% endmacro %}
+{% macro list_position(list, value) %}{{ return(adapter.dispatch('list_position')(list, value)) }}{% endmacro %}
+{% macro list_sum(list) %}{{ return(adapter.dispatch('list_sum')(list)) }}{% endmacro %}
+{% macro list_mean(list) %}{{ return(adapter.dispatch('list_mean')(list)) }}{% endmacro %}
+{% macro list_std(list, mean) %}{{ return(adapter.dispatch('list_std')(list, mean)) }}{% endmacro %}
+{% macro record(columns) %}{{ return(adapter.dispatch('record')(columns)) }}{% endmacro %}
+
+{# Rows from a list of records, or from the numbers 1 to a limit. #}
+{% macro rows_of(records) %}{{ return(adapter.dispatch('rows_of')(records)) }}{% endmacro %}
+{% macro numbers_to(limit) %}{{ return(adapter.dispatch('numbers_to')(limit)) }}{% endmacro %}
+
+{# The logarithm of n!. #}
+{% macro log_factorial(n) %}{{ return(adapter.dispatch('log_factorial')(n)) }}{% endmacro %}
+
+{# The last value that is not null, as a window function. #}
+{% macro last_known(expression) %}{{ return(adapter.dispatch('last_known')(expression)) }}{% endmacro %}
+
+{# The bootstrap: four numbers from 0 up to 1 from the digits of an MD5, and the mean of values drawn with them. #}
+{% macro uniform_draws(digest) %}{{ return(adapter.dispatch('uniform_draws')(digest)) }}{% endmacro %}
+{% macro resampled_mean(values, draws) %}{{ return(adapter.dispatch('resampled_mean')(values, draws)) }}{% endmacro %}
+
+{# A text or a number as JSON; a time that says that it is UTC; a mart as a Parquet file; an
+   error that ends the query. #}
+{% macro json_value(expression) %}{{ return(adapter.dispatch('json_value')(expression)) }}{% endmacro %}
+{% macro as_utc(column) %}{{ return(adapter.dispatch('as_utc')(column)) }}{% endmacro %}
+{% macro export_mart(relation, columns, folder) %}{{ return(adapter.dispatch('export_mart')(relation, columns, folder)) }}{% endmacro %}
+{% macro fail(message) %}{{ return(adapter.dispatch('fail')(message)) }}{% endmacro %}

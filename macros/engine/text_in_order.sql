@@ -1,7 +1,0 @@
-{% macro text_in_order(expression, order_by) %}
-    {{- return(adapter.dispatch('text_in_order')(expression, order_by)) -}}
-{% endmacro %}
-
-{% macro duckdb__text_in_order(expression, order_by) %}
-    string_agg({{ expression }}, ',' order by {{ order_by | join(', ') }})
-{% endmacro %}

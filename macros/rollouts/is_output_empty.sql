@@ -1,0 +1,13 @@
+{# Whether no item of the output is a text or a tool call. Reasoning and the results of tools do not count. A text is a
+   string as the content, or as the text or refusal of one of its parts: not only white space. #}
+{% macro is_output_empty(output) -%}
+    {%- set text = '(?:^|"(?:text|refusal)":)"(?:\\\\[nrtf]|\\pZ)*(?:[^"\\\\\\pZ]|\\\\[^nrtf])' -%}
+    {%- set speaks -%}
+        case
+            when coalesce(item.type, 'message') = 'message'
+                then regexp_matches(coalesce(item.content::varchar, ''), '{{ text }}')
+            else item.type != 'reasoning' and item.type not like '%\_output' escape '\'
+        end
+    {%- endset -%}
+    coalesce({{ list_length(list_where(output, 'item', speaks)) }}, 0) = 0
+{%- endmacro %}

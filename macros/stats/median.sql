@@ -1,0 +1,6 @@
+{# The median as an aggregate: the mean of the middle two. percentile_cont would turn the smallest doubles into 0. #}
+{% macro median(expression) -%}
+    {%- set low = 'percentile_disc(0.5e0) within group (order by ' ~ expression ~ ')' -%}
+    {%- set high = 'percentile_disc(0.5e0) within group (order by ' ~ expression ~ ' desc)' -%}
+    case when {{ low }} = {{ high }} then {{ low }} else ({{ low }} + {{ high }}) / 2 end
+{%- endmacro %}

@@ -1,7 +1,0 @@
-with
-
-agent_efforts as (
-    select * from {{ ref('agent_efforts') }}
-)
-
-select * from agent_efforts

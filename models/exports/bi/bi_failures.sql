@@ -1,7 +1,0 @@
-with
-
-failures as (
-    select * from {{ ref('failures') }}
-)
-
-select * from failures

@@ -1,7 +1,0 @@
-with
-
-reward_histograms as (
-    select * from {{ ref('reward_histograms') }}
-)
-
-select * from reward_histograms

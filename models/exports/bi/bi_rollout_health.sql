@@ -1,7 +1,0 @@
-with
-
-rollout_health as (
-    select * from {{ ref('rollout_health') }}
-)
-
-select * from rollout_health

@@ -1,7 +1,0 @@
-with
-
-rollout_metrics as (
-    select * from {{ ref('rollout_metrics') }}
-)
-
-select * from rollout_metrics

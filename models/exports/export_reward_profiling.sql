@@ -1,0 +1,68 @@
+{%- set columns = {
+    'mean': 'value_mean', 'max': 'value_max', 'min': 'value_min',
+    'median': 'value_median', 'std': 'value_std'
+} -%}
+{%- set statistics = metric_members('metric', columns) -%}
+with
+
+profiles as (
+    select * from {{ ref('task_profiles') }}
+    where num_rollouts > 0
+),
+
+statistics as (
+    select
+        run_id,
+        task_index,
+        agent_name,
+        {{ text_in_order(statistics, ['metric']) }} as members
+    from {{ ref('task_metrics') }}
+    group by
+        run_id,
+        task_index,
+        agent_name
+),
+
+infos as (
+    select
+        run_id,
+        task_index,
+        agent_name,
+        {{ text_in_order('info', ['rollout_index']) }} as infos
+    from {{ ref('rollout_infos') }}
+    where is_measured
+    group by
+        run_id,
+        task_index,
+        agent_name
+),
+
+-- if any task of the run was sent to several agents, every row names its agent
+lines as (
+    select
+        profiles.run_id,
+        profiles.task_index,
+        profiles.agent_name,
+        '{"_ng_task_index":' || profiles.task_index
+        || case
+            when runs.is_fan_out
+                then
+                    ',"agent_ref":{"name":'
+                    || {{ json_value('profiles.agent_name') }} || '}'
+            else ''
+        end
+        || coalesce(',' || statistics.members, '')
+        || ',"sample":' || profiles.sample
+        || ',"num_rollouts":' || profiles.num_rollouts
+        || ',"expected_num_rollouts":' || profiles.expected_num_rollouts
+        || ',"missing_num_rollouts":' || profiles.missing_num_rollouts
+        || ',"reward_profile_completion_pct":'
+        || {{ json_value('profiles.completion_pct') }}
+        || ',"rollout_infos":[' || infos.infos || ']}' as line
+    from profiles
+    inner join {{ ref('runs') }} as runs using (run_id)
+    inner join infos using (run_id, task_index, agent_name)
+    left join statistics using (run_id, task_index, agent_name)
+)
+
+select * from lines

@@ -1,0 +1,58 @@
+with
+
+keyed as (
+    select
+        rollouts.*,
+        labels.agent_name
+    from {{ ref('int_rollouts_keyed') }} as rollouts
+    left join {{ ref('int_agent_labels') }} as labels using (run_id, runner)
+),
+
+-- the agent of a missing rollout whose input names none: that of the task's others
+task_agents as (
+    select
+        run_id,
+        task_index,
+        min(agent_name) as agent_name
+    from keyed
+    group by
+        run_id,
+        task_index
+),
+
+failures as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        count(*) as failed_attempt_count,
+        max_by(failure_class, attempt) as last_failure_class,
+        max_by(given_class, attempt) as last_given_class,
+        max_by(reward, attempt) as last_failure_reward
+    from {{ ref('stg_failures') }}
+    where is_readable
+    group by
+        run_id,
+        task_index,
+        rollout_index
+),
+
+expected as (
+    select
+        keyed.run_id,
+        keyed.task_index,
+        keyed.rollout_index,
+        coalesce(keyed.agent_name, task_agents.agent_name, '(unknown)') as agent_name,
+        keyed.is_completed,
+        keyed.is_measured,
+        keyed.is_scored,
+        coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
+        failures.last_failure_class,
+        failures.last_given_class,
+        failures.last_failure_reward
+    from keyed
+    inner join task_agents using (run_id, task_index)
+    left join failures using (run_id, task_index, rollout_index)
+)
+
+select * from expected
