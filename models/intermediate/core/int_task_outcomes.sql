@@ -41,9 +41,13 @@ outcomes as (
         centered.reward_max,
         centered.reward_median,
         centered.reward_mean,
-        -- a task with one rollout has 0; one reward among more rollouts has none
+        -- a task with one rollout has 0, as have equal rewards whatever rounding makes of
+        -- their mean; one reward among more rollouts has none
         case
             when tasks.measured_count = 1 then 0e0
+            when centered.rollout_count > 1
+                and not {{ differ('centered.reward_min', 'centered.reward_max') }}
+                then 0e0
             else {{ sample_std('centered.rewards', 'centered.reward_mean') }}
         end as reward_std,
         {{ finite('centered.output_tokens_mean') }} as output_tokens_mean
