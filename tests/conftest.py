@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +29,14 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 def pytest_xdist_auto_num_workers() -> int:
     """Let three tests run on two cores: many wait, for a server, a browser or a timer."""
     return max(1, (os.cpu_count() or 1) * 3 // 2)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the plan once: each worker would take ten seconds to do it for itself."""
+    is_controller = not hasattr(session.config, "workerinput")
+    if is_controller and session.config.getoption("numprocesses", None):
+        code = "from collector.profiling.plan import load_plan; load_plan()"
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -132,31 +132,25 @@ def marts(warehouse: Path) -> set[str]:
     return {name for (name,) in rows}
 
 
-def test_a_full_refresh_keeps_the_other_runs(dbt: Dbt, workspace: Path, built: Path) -> None:
-    assert dbt("seed", warehouse=built).returncode == 0
-    for name in ("first", "second"):
-        run = write_run(workspace, ONE, inputs=ONE, name=name)
-        variables = {"rollouts": str(run.rollouts), "run_id": name}
-        flags = ("--full-refresh",) if name == "second" else ()
-        assert dbt("run", *flags, warehouse=built, variables=variables).returncode == 0
-    assert [row[0] for row in table(built, "runs")] == ["first", "second"]
-
-
-def test_a_mart_is_not_built_from_the_batch_of_other_vars(
+@pytest.mark.slow
+def test_neither_other_vars_nor_a_full_refresh_lose_a_run(
     dbt: Dbt, workspace: Path, built: Path
 ) -> None:
     first, second = (write_run(workspace, ONE, inputs=ONE, name=name) for name in ("a", "b"))
     assert dbt("seed", warehouse=built).returncode == 0
-    variables = {"rollouts": str(first.rollouts)}
+    variables = {"rollouts": str(first.rollouts), "run_id": "first"}
     assert dbt("run", warehouse=built, variables=variables).returncode == 0
     again = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
     assert again.returncode == 0, again.stdout
-    variables = {"rollouts": str(second.rollouts)}
-    other = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
-    assert other.returncode == 1
-    assert "build staging too, with --select stg_runs+" in other.stdout
-    whole = dbt("run", "--select", "stg_runs+", warehouse=built, variables=variables)
+    variables = {"rollouts": str(second.rollouts), "run_id": "second"}
+    stale = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
+    assert stale.returncode == 1
+    assert "build staging too, with --select stg_runs+" in stale.stdout
+    words = ("run", "--select", "stg_runs+", "--full-refresh")
+    whole = dbt(*words, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout
+    for mart in ("runs", "task_profiles"):
+        assert [row[0] for row in table(built, mart)] == ["first", "second"]
 
 
 @pytest.mark.parametrize("audit", BROKEN)

@@ -209,10 +209,10 @@ def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: P
         connection.execute(
             "insert into task_profiles select one.* replace ("
             "(1000 + 7919 * i % 40009)::bigint as task_index, repeat(md5(i::text), 320) as sample"
-            ") from one, range(40000) as numbers (i)"
+            ") from one, range(30000) as numbers (i)"
         )
         known = connection.execute("select count(*) from task_profiles").fetchone()
-    words = ("-s", "task_profiles", "--memory-limit", "500MB", "-w", wide, "-o", tmp_path / "out")
+    words = ("-s", "task_profiles", "--memory-limit", "400MB", "-w", wide, "-o", tmp_path / "out")
     formats = ("-f", "parquet", "-f", "csv", "-f", "jsonl")
     result = run_command("spotter", "export", *words, *formats, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
