@@ -165,10 +165,10 @@ def _finding_blocks(demo: Demo) -> Iterator[Block]:
     if demo.has_faults:
         yield from demo_faults.fault_blocks(warehouse)
         yield Line()
-    yield _heading("How many tasks have which pass rate?")
+    yield _heading("Tasks by pass rate")
     yield _rate_table(_query(warehouse, HISTOGRAM))
     yield Line()
-    yield _heading("What do several attempts reach?")
+    yield _heading("Chance that one or all of several attempts pass")
     yield _attempt_table(_query(warehouse, ATTEMPTS))
     yield Line()
     yield _heading("The hardest tasks")
@@ -222,7 +222,7 @@ def _next_steps(folder: Path) -> Iterator[Block]:
     query = f"select {columns} from task_profiles order by 2 limit 5"
     yield Line()
     yield Line(
-        "These figures are of a simulated model, which replays solutions and slips by chance."
+        "A simulated model produced these figures: it replays solutions and makes random slips."
     )
     yield Line()
     yield _heading("Try next")
