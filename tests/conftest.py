@@ -31,6 +31,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
+def pytest_configure() -> None:
+    """Forget the settings of whoever runs the tests: they would write into their warehouse."""
+    for name in ("SPOTTER_WAREHOUSE", "SPOTTER_ROLLOUTS", "SPOTTER_TEMP", "NO_COLOR"):
+        os.environ.pop(name, None)
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile the plan once: each worker would take ten seconds to do it for itself."""
     is_controller = not hasattr(session.config, "workerinput")

@@ -247,7 +247,7 @@ class RowSettings(BaseModel):
         Literal["agent", "legacy", "taskset"],
         Option(
             help="Where rows without a taskset go: `agent` (to their agents), `legacy` (all to one"
-            " environment server) or `taskset` (nowhere: they are refused)."
+            " environment server) or `taskset` (they are rejected)."
         ),
     ] = "agent"
     environment_server_name: Annotated[
@@ -346,7 +346,7 @@ class SessionSettings(BaseModel):
     drain_margin_s: Annotated[
         NonNegativeFloat | None,
         Option(
-            show_default="the time that three of four rollouts of this run took",
+            show_default="the time within which 75 % of this run's rollouts finished",
             help="Start no rollout in the last seconds of the budget.",
         ),
     ] = None

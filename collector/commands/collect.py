@@ -77,7 +77,7 @@ def collect(
 
     Writes <output>.jsonl line by line, and beside it the materialized inputs, failed attempts, a
     record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end,
-    unless nothing but --dispatch-budget-s left them out.
+    unless the time budget, --dispatch-budget-s, is the only reason.
 
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4

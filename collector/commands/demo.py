@@ -25,7 +25,7 @@ def demo(
         bool,
         typer.Option(
             "--faults",
-            help="Make the model fail, hang or be masked at times; the demo then says what was"
+            help="Make some rollouts fail, hang or get masked; the demo then says what was"
             " retried, masked and lost.",
         ),
     ] = False,
@@ -33,7 +33,7 @@ def demo(
     """Run the whole workflow on the embedded gym, without a real model, network or account.
 
     The command starts the workplace assistant with a simulated model, collects repeated rollouts,
-    profiles them, and prints some results. Every run of it gives the same figures.
+    profiles them, and prints some results. The figures are the same every time.
 
     \b
     spotter demo

@@ -167,7 +167,7 @@ def _reliability_blocks(own: Headlines) -> Iterator[Block]:
                 "masked",
                 (
                     Styled(f"{row['masked_rollout_count']:,} of {completed}", "caution"),
-                    f", which count for no figure: {masks_text(own.masks)}",
+                    f", excluded from every figure: {masks_text(own.masks)}",
                 ),
                 "caution",
             )

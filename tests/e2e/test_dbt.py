@@ -133,9 +133,7 @@ def marts(warehouse: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_neither_other_vars_nor_a_full_refresh_lose_a_run(
-    dbt: Dbt, workspace: Path, built: Path
-) -> None:
+def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path) -> None:
     first, second = (write_run(workspace, ONE, inputs=ONE, name=name) for name in ("a", "b"))
     assert dbt("seed", warehouse=built).returncode == 0
     variables = {"rollouts": str(first.rollouts), "run_id": "first"}
@@ -146,6 +144,13 @@ def test_neither_other_vars_nor_a_full_refresh_lose_a_run(
     stale = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
     assert stale.returncode == 1
     assert "build staging too, with --select stg_runs+" in stale.stdout
+    # a build that stopped at the gate leaves the intermediate models of the run before
+    broken = write_run(workspace, ONE * 2, inputs=ONE, name="broken")
+    stopped = {"rollouts": str(broken.rollouts), "run_id": "broken"}
+    assert dbt("run", warehouse=built, variables=stopped).returncode == 1
+    mixed = dbt("run", "--select", "marts", warehouse=built, variables=stopped)
+    assert mixed.returncode == 1
+    assert "hold another batch than staging" in mixed.stdout
     words = ("run", "--select", "stg_runs+", "--full-refresh")
     whole = dbt(*words, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout

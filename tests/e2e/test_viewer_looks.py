@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from collector.viewer import app
 from tests.browser import (
     LAPTOP,
     PHONE,
@@ -172,6 +173,12 @@ def test_what_has_the_focus_is_seen(visitor: Visitor, world: World) -> None:
             }"""
         )
     assert unseen == []
+
+
+def test_every_page_is_looked_at() -> None:
+    routes = {route.path for module in app.PAGES for route in module.ROUTES}
+    others = {"/live", "/sql.csv", "/task/text", "/rollout/raw", "/rollout/text"}  # no pages
+    assert {path for path, _ in PAGES.values()} == routes - others
 
 
 def colour(page: Page) -> str:

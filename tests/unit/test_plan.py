@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from collector import cache
 from collector.profiling import plan
-from tests.support import ROOT
+from tests.support import MARTS, ROOT
 
 
 def test_models_come_after_what_they_read() -> None:
@@ -14,6 +15,13 @@ def test_models_come_after_what_they_read() -> None:
     assert names.index("stg_rollouts") < names.index("stg_inputs")
     assert names.index("int_rollouts_matched") < names.index("task_metrics")
     assert names.index("task_metrics") < names.index("task_profiles")
+
+
+def test_the_tests_and_the_docs_know_every_mart() -> None:
+    marts = {model.name for model in plan.load_plan().layer("marts")}
+    page = (ROOT / "docs" / "warehouse.md").read_text(encoding="utf-8")
+    table = page[: page.index("\n## ")]
+    assert marts == set(MARTS) == set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
 
 
 def test_batch_and_warehouse_live_in_different_databases() -> None:

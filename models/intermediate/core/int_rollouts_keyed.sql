@@ -40,6 +40,7 @@ gate as (
 keyed as (
     select
         inputs.run_id,
+        runs.profiled_at as staged_at,
         inputs.task_index,
         inputs.rollout_index,
         inputs.agent_name as input_agent_name,
@@ -48,6 +49,7 @@ keyed as (
         coalesce(rollouts.is_measured, false) as is_measured,
         rollouts.reward is not null as is_scored
     from inputs
+    inner join {{ ref('stg_runs') }} as runs using (run_id)
     left join rollouts using (run_id, task_index, rollout_index)
     inner join gate on gate.verdict is null
 )
