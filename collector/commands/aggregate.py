@@ -14,10 +14,10 @@ FOREIGN = UNUSED
 
 
 def aggregate(settings: AggregateSettings, *, json: Json = False) -> None:
-    """Merge shards of rollouts, and have the agents compute their own metrics over all of them.
+    """Merge shards of rollouts, and aggregate them.
 
-    Writes <output>.jsonl sorted by key, its materialized inputs if every shard has some, and
-    <output>_aggregate_metrics.json.
+    The agents compute their own metrics over all rollouts. Writes <output>.jsonl sorted by key, its
+    materialized inputs if every shard has some, and <output>_aggregate_metrics.json.
 
     \b
     spotter aggregate -i 'results/shard*.jsonl' -o results/rollouts.jsonl

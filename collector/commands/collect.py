@@ -73,7 +73,7 @@ def collect(
     upload: Trackers = None,
     json: Json = False,
 ) -> None:
-    """Ask agent servers for repeated rollouts, and write what they answer.
+    """Collect repeated rollouts from agent servers.
 
     Writes <output>.jsonl line by line, and beside it the materialized inputs, failed attempts, a
     record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end,

@@ -20,7 +20,9 @@ def config(
     settings: Set = None,
     head: HeadAddress,
 ) -> None:
-    """Print the config of files, or of the running servers, with secrets hidden.
+    """Print a config with its secrets hidden.
+
+    Without config files, prints the config of the running servers.
 
     \b
     spotter config

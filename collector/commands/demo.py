@@ -30,10 +30,11 @@ def demo(
         ),
     ] = False,
 ) -> None:
-    """Run the whole workflow on the embedded gym, without a real model, network or account.
+    """Run the whole workflow on the embedded gym.
 
-    The command starts the workplace assistant with a simulated model, collects repeated rollouts,
-    profiles them, and prints some results. The figures are the same every time.
+    The demo needs no real model, network or account. It starts the workplace assistant with a
+    simulated model, collects repeated rollouts, profiles them, and prints some results. The figures
+    are the same every time.
 
     \b
     spotter demo

@@ -64,10 +64,11 @@ def export(
         bool, typer.Option("--json", help="Print what was written as JSON."), FLAG_ONLY
     ] = False,
 ) -> None:
-    """Export the marts for other tools: files, and a snapshot that dashboards can keep open.
+    """Export the marts for other tools.
 
-    Each format is written completely or not at all, and replaces its previous export. The snapshot
-    is a read-only DuckDB file that DuckDB 1.0 and later can read.
+    Writes files, and a snapshot that dashboards can keep open. Each format is written completely or
+    not at all, and replaces its previous export. The snapshot is a read-only DuckDB file that
+    DuckDB 1.0 and later can read.
 
     \b
     spotter export                             # Parquet and a snapshot in exports/

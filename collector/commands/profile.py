@@ -118,7 +118,7 @@ def profile(
     upload: Trackers = None,
     json: Json = False,
 ) -> None:
-    """Profile one or more runs: rewards and other metrics per task and per agent.
+    """Profile runs: rewards and metrics per task and agent.
 
     Writes <stem>_reward_profiling.jsonl, <stem>_agent_metrics.json and
     <stem>_repeat_level_metrics.json as NeMo Gym does, and the marts of the warehouse. A run that

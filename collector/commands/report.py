@@ -49,9 +49,10 @@ def report(
         bool, typer.Option("--json", help="Print what was written as JSON."), FLAG_ONLY
     ] = False,
 ) -> None:
-    """Write a run to one self-contained HTML file: its page, its tasks and some rollouts.
+    """Write a run to one self-contained HTML file.
 
-    The file opens from disk. It needs no server and loads nothing.
+    The file has the page of the run, its tasks and some rollouts. It opens from disk, without a
+    server, and loads nothing.
 
     \b
     spotter report demo -o report.html

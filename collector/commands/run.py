@@ -45,8 +45,9 @@ def run(
         FLAG_ONLY,
     ] = False,
 ) -> None:
-    """Start the servers of config files, and keep them running until Ctrl-C.
+    """Start servers from config files.
 
+    The servers run until you press Ctrl-C.
     Paths are looked up in the current folder, then among the configs that come with spotter. One of
     these is a simulated model that needs no network.
 

@@ -43,7 +43,9 @@ def self_test(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Test an environment: the ground truth scores 1, an empty answer 0, tools check arguments.
+    """Test an environment with its own tasks.
+
+    The ground truth must score 1 and an empty answer 0, and tools must check their arguments.
 
     \b
     spotter test

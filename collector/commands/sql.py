@@ -33,7 +33,9 @@ def sql(
         bool, typer.Option("--json", help="Print JSON instead of a table."), FLAG_ONLY
     ] = False,
 ) -> None:
-    """Query the warehouse, read-only; without a query, list its marts.
+    """Query the warehouse, read-only.
+
+    Without a query, lists the marts and their columns.
 
     \b
     spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"

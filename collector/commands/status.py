@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def status(head: HeadAddress, *, json: Json = False) -> None:
-    """Check every server that the head server lists; exit with 3 if one is down.
+    """Check the health of every running server.
+
+    Asks the head server for its servers. Exits with 3 if one is down.
 
     \b
     spotter status

@@ -71,10 +71,11 @@ def view(
         FLAG_ONLY,
     ] = False,
 ) -> None:
-    """Show runs, tasks and rollouts in a browser until you press Ctrl-C.
+    """Browse runs, tasks and rollouts.
 
-    A rollouts file is profiled first, into the warehouse beside it or in the current folder,
-    unless the warehouse is up to date. The run may be incomplete.
+    Serves the pages until you press Ctrl-C. A rollouts file is profiled first, into the warehouse
+    beside it or in the current folder, unless the warehouse is up to date. The run may be
+    incomplete.
 
     \b
     spotter view                              # the warehouse in this folder

@@ -95,7 +95,8 @@ def warnings(outcome: Outcome) -> Iterator[str]:
             why = masks_text(outcome.headlines[run.run_id].masks)
             yield (
                 f"{name}: the environment masked {masked:,} of"
-                f" {counted_noun(completed, 'completed rollout')}: {why}. They are excluded from every figure"
+                f" {counted_noun(completed, 'completed rollout')}: {why}."
+                " They are excluded from every figure"
             )
         if counts["missing_rollout_count"] or counts["masked_rollout_count"]:
             possible = range_text(outcome.headlines[run.run_id])
