@@ -116,7 +116,7 @@ def _key(argument: str) -> str:
 def _refuse_forgotten_plus(argument: str, known: Mapping[str, Override]) -> None:
     key, equals, _ = argument.partition("=")
     if equals and key != ANY and (key in known or key.split(".")[0] in known):
-        raise UsageError(f"did you mean +{key}=…?")
+        raise UsageError(f"overrides begin with a plus sign: did you mean +{key}=…?")
 
 
 def _flag(argument: str, known: Mapping[str, Override]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from collector.terminal import label
 
-SHOWN = 15
+SHOWN = 20
 
 
 def suggestion(name: str, known: Iterable[str], *, form: str = "{}", cutoff: float = 0.6) -> str:

@@ -41,8 +41,8 @@ outcomes as (
         centered.reward_max,
         centered.reward_median,
         centered.reward_mean,
-        -- a task with one rollout has 0, as have equal rewards whatever rounding makes of
-        -- their mean; one reward among more rollouts has none
+        -- 0 for a task with one rollout, and for equal rewards, whatever rounding
+        -- makes of their mean; none for one reward among more rollouts
         case
             when tasks.measured_count = 1 then 0e0
             when centered.rollout_count > 1
