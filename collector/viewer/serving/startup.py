@@ -86,7 +86,7 @@ def open_path(
 def _check_marts(path: Path) -> None:
     if not path.exists():
         raise FileError(f"there is no warehouse at {path}\n  {_advice()}")
-    # a busy warehouse is no error here: its pages wait
+    # a busy warehouse is not an error here, because the pages wait for it
     with (
         contextlib.suppress(BusyError),
         contextlib.closing(Store(path)) as store,
