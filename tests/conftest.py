@@ -27,8 +27,8 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Let two tests share a core: many wait, for a server, a browser or a timer."""
-    return 2 * (os.cpu_count() or 1)
+    """Let three tests run on two cores: many wait, for a server, a browser or a timer."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
 def pytest_configure() -> None:
