@@ -1,4 +1,4 @@
-"""Read the audit views of a batch: lines that DuckDB could not read, and broken invariants."""
+"""Read the audits of a batch: lines that DuckDB could not read, and broken invariants."""
 
 from __future__ import annotations
 
