@@ -18,7 +18,7 @@ CODE = """
 import sys, time
 from pathlib import Path
 from collector.collection.materialize import materialize
-from collector.collection.settings import RowSettings
+from collector.collection.settings.rows import RowSettings
 from collector.atomic_files import Drafts
 settings = RowSettings(agent_name="agent", num_repeats=int(sys.argv[3]),
                        num_repeats_add_seed=sys.argv[4] == "seed",

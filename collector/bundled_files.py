@@ -28,7 +28,7 @@ def find_file(text: str | Path, config_dir: Path | None = None) -> Path:
         return found
     near_config = ", near the config," if config_dir else ""
     raise FileError(
-        f"cannot find {text} in the current folder{near_config} or among the files of spotter"
+        f"cannot find {text} in the current folder{near_config} or among the files of Spotter"
     )
 
 
@@ -47,6 +47,6 @@ def bundled_file(text: str | Path, folders: Iterable[Path] = (Path(),)) -> Path 
             raise FileError(
                 f"{folder / environment} has no {Path(*Path(text).parts[2:])}\n"
                 "  what to do: download the file, or name another one. The file of that name that"
-                " comes with spotter belongs to other tables"
+                " comes with Spotter belongs to other tables"
             )
     return path

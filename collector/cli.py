@@ -41,7 +41,7 @@ def spotter(
     context: typer.Context,
     *,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the versions of spotter and its main packages.")
+        bool, typer.Option("--version", help="Show the versions of Spotter and its main packages.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Show them as JSON.")] = False,
 ) -> None:
@@ -99,7 +99,8 @@ def main(arguments: list[str] | None = None) -> None:
     except SpotterError as error:
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
-        say(f"error: {error}")
+        for message in error.messages:
+            say(f"error: {message}")
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(0)

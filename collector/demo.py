@@ -19,7 +19,7 @@ from collector.profiling import report
 from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.servers.serve import child_gym
-from collector.terminal import Progress, label, say
+from collector.terminal import Progress, counted_noun, label, say
 from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.validation import validate_settings
 from collector.warehouse.queries import QueryResult, run_query
@@ -100,7 +100,7 @@ def run_demo(demo: Demo) -> list[Block]:
         sys.exit(128 + collected.signal)
     if collected.missing_count and not demo.has_faults:
         raise ServerError(
-            f"{collected.missing_count} rollouts of the demo are missing; see"
+            f"the demo lacks {counted_noun(collected.missing_count, 'rollout')}; see"
             f" {collected.files.failures}"
         )
     say("profiling")

@@ -15,6 +15,11 @@ class SpotterError(Exception):
 
     exit_code = 1
 
+    @property
+    def messages(self) -> list[str]:
+        """Return what the command prints: one message for each thing that is wrong."""
+        return [str(self)]
+
 
 class InvariantError(SpotterError):
     """The data broke an invariant."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import platform
+import textwrap
 from importlib.metadata import entry_points, version
 
 import typer
 
+COLUMNS = 80
 PACKAGES = ("dbt-core", "dbt-duckdb", "duckdb", "httpx", "aiohttp", "orjson", "pydantic", "typer")
 ALIASES = {
     "run": "ng_run",
@@ -24,7 +26,7 @@ ALIASES = {
 }
 MORE = {
     "collect --serve": "Start the servers of config files, collect their datasets, stop them.",
-    "--version": "Show the versions of spotter and its main packages.",
+    "--version": "Show the versions of Spotter and its main packages.",
     "--help": "List all commands.",
 }
 
@@ -43,16 +45,29 @@ def show_versions(*, as_json: bool) -> None:
 
 
 def commands_text(app: typer.Typer) -> str:
-    """Return one line per command: its name, its NeMo Gym name and what it does."""
+    """Return the name of each command, its NeMo Gym name and what it does, in 80 columns."""
     group = typer.main.get_command(app)
     commands = getattr(group, "commands", {})
     summaries = {name: command.get_short_help_str(100) for name, command in commands.items()} | MORE
     installed = {point.name for point in entry_points(group="console_scripts")}
     rows = [
-        (f"spotter {name}", ALIASES.get(name, ""), text)
-        for name, text in summaries.items()
-        if ALIASES.get(name, "") in installed | {""}
+        ("spotter", "NeMo Gym", "what it does"),
+        *(
+            (name, ALIASES.get(name, ""), text)
+            for name, text in summaries.items()
+            if ALIASES.get(name, "") in installed | {""}
+        ),
     ]
     width = max(len(name) for name, _, _ in rows)
     alias_width = max(len(alias) for _, alias, _ in rows)
-    return "\n".join(f"{name:{width}}  {alias:{alias_width}}  {text}" for name, alias, text in rows)
+    indent = " " * (width + alias_width + 4)
+    return "\n".join(
+        textwrap.fill(
+            text,
+            COLUMNS,
+            initial_indent=f"{name:{width}}  {alias:{alias_width}}  ",
+            subsequent_indent=indent,
+            break_on_hyphens=False,
+        )
+        for name, alias, text in rows
+    )

@@ -22,7 +22,7 @@ from collector.collection.discovery import Servers
 from collector.collection.head_config import ENVIRONMENTS
 from collector.collection.routing import AGENT, SERVER, agent_name_of
 from collector.collection.rows import keyed_rows
-from collector.collection.settings import Counting
+from collector.collection.settings.counting import Counting
 from collector.collection.sorting import Item, sorted_lines
 from collector.collection.zeros import ZeroRows
 from collector.errors import ServerError
@@ -190,7 +190,7 @@ async def _ask(
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
-    return keyed_rows(path, hint="correct or remove them, or resume that collection")
+    return keyed_rows(path, next_step="or resume that collection")
 
 
 def _light(row: Row) -> Row:

@@ -18,7 +18,7 @@ from collector.collection.head_config import (
     HeadConfig,
     fetch_head_config,
 )
-from collector.collection.settings import Connection
+from collector.collection.settings.connection import Connection
 from collector.errors import ServerError, SpotterError, UsageError
 from collector.gym_client import ClientError, GymClient, NotSentError, url_without_password
 from collector.secrets import Redactor, secret_texts

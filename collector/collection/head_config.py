@@ -10,7 +10,7 @@ import httpx
 import orjson
 
 from collector import yaml_values
-from collector.collection.settings import HeadAddress
+from collector.collection.settings.connection import HeadAddress
 from collector.errors import ServerError, UsageError
 from collector.gym_client import ClientError, GymClient
 
@@ -140,7 +140,7 @@ async def fetch_head_config(address: HeadAddress, client: GymClient) -> HeadConf
     )
     head = url.copy_with(path="/")
     advice = (
-        "\n  what to do: start the servers with spotter run, say where the head server is with"
+        "\n  what to do: start the servers with `spotter run`, say where the head server is with"
         " --head-port, or name agents with --agent-url NAME=http://…"
     )
     try:

@@ -21,7 +21,7 @@ from collector.collection.routing import (
     taskset_of,
 )
 from collector.collection.row_params import RowParams
-from collector.collection.settings import DEFAULT, RowSettings
+from collector.collection.settings.rows import DEFAULT, RowSettings
 from collector.collection.sorting import sorted_lines
 from collector.collection.task_indices import TaskIndices
 from collector.errors import FileError

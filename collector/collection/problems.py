@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from collector.errors import LinesError
@@ -15,9 +15,10 @@ SHOWN_REASONS = 20
 class LineProblems:
     """The unusable lines of a file, grouped by reason."""
 
-    def __init__(self, path: Path) -> None:
-        """Start without problems."""
+    def __init__(self, path: Path, *, next_step: str = "") -> None:
+        """Start without problems; `next_step` follows "correct or remove the lines, "."""
         self.path = path
+        self._next_step = next_step
         self._numbers: dict[str, list[int]] = {}
         self._hints: dict[str, None] = {}
 
@@ -37,17 +38,22 @@ class LineProblems:
             return
         numbers = sorted({number for lines in self._numbers.values() for number in lines})
         noun = "line" if len(numbers) == 1 else "lines"
-        reasons = [
-            f"{reason} (line {number_list(lines)})" for reason, lines in self._numbers.items()
-        ]
+        reasons = [f"{reason} ({line_list(lines)})" for reason, lines in self._numbers.items()]
         if len(reasons) > SHOWN_REASONS:
             rest = f"… and {len(reasons) - SHOWN_REASONS} more reasons; all lines: "
             reasons = [*reasons[:SHOWN_REASONS], rest + number_list(numbers)]
         hints = [f"what to do: {hint}" for hint in self._hints]
+        if self._next_step:
+            hints.append(f"what to do: correct or remove the {noun}, {self._next_step}")
         message = f"{len(numbers)} {noun} of {self.path} cannot be used"
         raise LinesError(
             "\n  ".join([message, *reasons, *hints]), count=len(numbers), numbers=numbers
         )
+
+
+def line_list(numbers: Sequence[int]) -> str:
+    """Return line numbers as text, like "line 3" or "lines 3, 4"."""
+    return f"{'line' if len(numbers) == 1 else 'lines'} {number_list(numbers)}"
 
 
 def number_list(numbers: Iterable[int]) -> str:

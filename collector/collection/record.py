@@ -17,7 +17,9 @@ from collector import __version__
 from collector.atomic_files import Drafts
 from collector.collection.materialize import Materialized
 from collector.collection.problems import number_list
-from collector.collection.settings import MAY_CHANGE, CollectSettings, Counting, RowSettings
+from collector.collection.settings import CollectSettings
+from collector.collection.settings.counting import Counting
+from collector.collection.settings.rows import MAY_CHANGE, RowSettings
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")

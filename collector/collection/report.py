@@ -119,7 +119,7 @@ def _figure_blocks(result: Collected) -> Iterator[Block]:
     )
     yield Fact("This time", f"{result.new_count:,} in {format_duration(result.seconds)}{speed}")
     if result.failures:
-        count = Styled(f"{result.failures.total():,} failed attempts", "caution")
+        count = Styled(counted_noun(result.failures.total(), "failed attempt"), "caution")
         yield Fact("Failures", (count, f": {format_counts(result.failures)}"), style="caution")
     if result.unkept_count:
         unkept = counted_noun(result.unkept_count, "rollout")
@@ -151,14 +151,16 @@ def _mask_counts(tallies: dict[str, Tally]) -> Counter[str]:
 def _metric_blocks(result: Aggregated) -> Iterator[Block]:
     zeros = ""
     if result.zero_counts:
-        zeros = f" and {result.zero_counts.total():,} zeros"
+        zeros = f" and {counted_noun(result.zero_counts.total(), 'zero')}"
         counts = " and ".join(f"{n:,} {why}" for why, n in sorted(result.zero_counts.items()))
         yield Line(
             f"counted with a reward of 0: {counts}; the figures without are in the file too",
             indent=2,
         )
     is_single = len(result.key_metrics) == 1
-    scope = f", over its {result.rollout_count:,} rollouts{zeros}" if is_single else ""
+    scope = (
+        f", over its {counted_noun(result.rollout_count, 'rollout')}{zeros}" if is_single else ""
+    )
     for name, metrics in sorted(result.key_metrics.items()):
         yield Line()
         yield Line((Styled(name, "heading"), f" reports{scope}:"), indent=2)
@@ -186,7 +188,7 @@ def _next_steps(result: Collected) -> Iterator[Block]:
     command = Styled(profile_command(result), "command")
     yield Line()
     if not result.missing_count:
-        yield Line(("To profile them: ", command))
+        yield Line(("To profile the run: ", command))
         return
     if result.is_out_of_time:
         yield Line(f"Out of time: {counted_noun(result.open_count, 'rollout')} left to run.")
@@ -200,7 +202,7 @@ def _next_steps(result: Collected) -> Iterator[Block]:
     if result.terminal_count:
         yield Line(
             f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
-            " file says why, and resuming does not send them again."
+            " file says why, and resuming does not try again."
         )
     if result.completed_count:
         yield Line(("To profile what is there: ", command))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from collector.collection.problems import UnusableRowError
-from collector.collection.settings import DEFAULT, RowSettings
+from collector.collection.settings.rows import DEFAULT, RowSettings
 
 Row = dict[str, Any]
 AGENT = "agent_ref"

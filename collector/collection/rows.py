@@ -29,10 +29,10 @@ def numbered_lines(path: Path, listener: Listener | None = None) -> Iterator[tup
 
 
 def keyed_rows(
-    path: Path, *, hint: str, listener: Listener | None = None
+    path: Path, *, next_step: str, listener: Listener | None = None
 ) -> Iterator[tuple[int, Key, Row, bytes]]:
     """Yield number, key, row and text of each line; at the end, raise LinesError for bad lines."""
-    problems = LineProblems(path)
+    problems = LineProblems(path, next_step=next_step)
     for number, line in numbered_lines(path, listener):
         text = line.strip()
         if not text:
@@ -41,7 +41,7 @@ def keyed_rows(
             row = parse_object(text)
             key = row_key(row)
         except ValueError as error:
-            problems.add(number, str(error), hint)
+            problems.add(number, str(error))
             continue
         yield number, key, row, text
     problems.raise_any()

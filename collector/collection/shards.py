@@ -15,7 +15,8 @@ from collector.collection.discovery import find_servers
 from collector.collection.journal import Journal
 from collector.collection.routing import label_of
 from collector.collection.rows import keyed_rows
-from collector.collection.settings import AggregateSettings, Counting
+from collector.collection.settings import AggregateSettings
+from collector.collection.settings.counting import Counting
 from collector.collection.sorting import sorted_lines
 from collector.errors import FileError, InvariantError, ServerError, UsageError
 from collector.gym_client import GymClient
@@ -121,4 +122,4 @@ def _merge(sources: list[Path], target: Path, drafts: Drafts, *, is_unique: bool
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
-    return keyed_rows(path, hint="correct or remove them, or resume that collection")
+    return keyed_rows(path, next_step="or resume that collection")

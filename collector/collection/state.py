@@ -13,7 +13,7 @@ from typing import Any
 
 from collector.collection.failure_kinds import is_failure_kind, is_terminal
 from collector.collection.outcomes import ELAPSED
-from collector.collection.problems import LineProblems, number_list
+from collector.collection.problems import LineProblems, line_list
 from collector.collection.requests import Request, request_of
 from collector.collection.routing import label_of
 from collector.collection.rows import Listener, keyed_rows, numbered_lines
@@ -21,7 +21,7 @@ from collector.errors import FileError, InvariantError
 from collector.keys import Key, Keys
 
 Row = dict[str, Any]
-HINT = "correct or remove them, then resume"
+NEXT_STEP = "then resume"
 UNEXPLAINED = "no reason given"
 
 
@@ -137,23 +137,24 @@ def read_state(
     state = RunState()
     repeated: list[int] = []
     unknown: list[int] = []
-    for number, key, row, _ in keyed_rows(rollouts, hint=HINT, listener=listener):
+    for number, key, row, _ in keyed_rows(rollouts, next_step=NEXT_STEP, listener=listener):
         if key not in expected.keys:
             unknown.append(number)
         elif not state.done.add(key):
             repeated.append(number)
         state.tally(str(label_of(row))).add(row)
     for numbers, what in (
-        (repeated, "repeat a rollout that an earlier line has"),
-        (unknown, "are of rollouts that the materialized inputs do not ask for"),
+        (repeated, "a rollout that an earlier line has"),
+        (unknown, "a rollout that the materialized inputs do not ask for"),
     ):
         if numbers:
+            noun, verb = ("line", "is") if len(numbers) == 1 else ("lines", "are each")
             raise InvariantError(
-                f"{len(numbers)} lines of {rollouts} {what}: line {number_list(numbers)}\n"
-                "  what to do: remove them, or start over with --overwrite"
+                f"{len(numbers):,} {noun} of {rollouts} {verb} {what}: {line_list(numbers)}\n"
+                f"  what to do: remove the {noun}, or start over with --overwrite"
             )
     if failures.exists():
-        for _, key, row, _ in keyed_rows(failures, hint=HINT, listener=listener):
+        for _, key, row, _ in keyed_rows(failures, next_step=NEXT_STEP, listener=listener):
             terminal = is_terminal(row, retry_timeouts=reading.retry_timeouts)
             state.note_failure(key, is_terminal=terminal)
             if reading.longest_first and (seconds := _seconds(row)):

@@ -12,7 +12,7 @@ from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, beside
 from collector.collection.failure_kinds import FAILURE_CLASS, failure_class_of
 from collector.collection.routing import AGENT, SERVER
 from collector.collection.rows import keyed_rows
-from collector.collection.settings import Counting
+from collector.collection.settings.counting import Counting
 from collector.collection.sorting import Item, sorted_lines
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
@@ -21,7 +21,7 @@ from collector.keys import ROLLOUT, TASK, Key, Keys
 Row = dict[str, Any]
 Group = Callable[[Row], str | None]
 IDENTITY = (TASK, ROLLOUT, AGENT, SERVER)
-HINT = "correct or remove them, or resume that collection"
+NEXT_STEP = "or resume that collection"
 # fields that describe a failure: a number among them would become a metric
 DIAGNOSTIC = ("_ng_failure_", "_ng_failed_at", "elapsed_seconds", "failure_kind", "failure_reason")
 HEAVY = ("response", "responses_create_params")
@@ -44,7 +44,7 @@ class ZeroRows:
         if not counting.counts_any:
             return
         for path in rollouts:
-            for _, key, row, _ in keyed_rows(path, hint=HINT):
+            for _, key, row, _ in keyed_rows(path, next_step=NEXT_STEP):
                 self._done.add(key)
                 self._fields.setdefault(group(row), set()).update(row)
 
@@ -81,7 +81,7 @@ class ZeroRows:
                     yield key, FAILED + dump({n: v for n, v in row.items() if n not in HEAVY})
 
     def _open_rows(self, path: Path, agent: str) -> Iterator[tuple[Key, Row]]:
-        for _, key, row, _ in keyed_rows(path, hint=HINT):
+        for _, key, row, _ in keyed_rows(path, next_step=NEXT_STEP):
             if key not in self._done and self._group(row) == agent:
                 yield key, row
 

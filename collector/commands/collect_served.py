@@ -55,7 +55,7 @@ def _find_tasks(path: Path) -> Path:
 
     packaged = None if path.exists() else bundled_file(path)
     if packaged:
-        say(f"taking {path} from the files that come with spotter")
+        say(f"taking {path} from the files that come with Spotter")
     return packaged or path
 
 

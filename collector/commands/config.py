@@ -10,7 +10,7 @@ from collector.commands.common import ConfigPaths, Configs, Set
 from collector.errors import ServerError, UsageError
 
 if TYPE_CHECKING:
-    from collector.collection.settings import HeadAddress
+    from collector.collection.settings.connection import HeadAddress
 
 
 def config(
@@ -61,7 +61,7 @@ def _fetch_config(head: HeadAddress) -> dict[str, Any]:
         raise ServerError(
             "no config files are named, and the running servers cannot be asked:"
             f" {str(error).splitlines()[0]}\n"
-            "  what to do: start the servers with spotter run, give the head server's address with"
-            " --head-host and --head-port, or name config files: -c a.yaml -c b.yaml\n"
+            "  what to do: start the servers with `spotter run`, give the head server's address"
+            " with --head-host and --head-port, or name config files: -c a.yaml -c b.yaml\n"
             f"  {list_bundled_configs()}"
         ) from error

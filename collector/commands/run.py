@@ -48,7 +48,7 @@ def run(
     """Start servers from config files.
 
     The servers run until you press Ctrl-C.
-    Paths are looked up in the current folder, then among the configs that come with spotter. One of
+    Paths are looked up in the current folder, then among the configs that come with Spotter. One of
     these is a simulated model that needs no network.
 
     \b

@@ -8,7 +8,7 @@ from collector.commands.common import Json, print_json
 from collector.errors import ServerError
 
 if TYPE_CHECKING:
-    from collector.collection.settings import HeadAddress
+    from collector.collection.settings.connection import HeadAddress
 
 
 def status(head: HeadAddress, *, json: Json = False) -> None:
@@ -32,4 +32,5 @@ def status(head: HeadAddress, *, json: Json = False) -> None:
     else:
         show([status_table(servers)])
     if down := [health.name for health in servers if not health.is_healthy]:
-        raise ServerError(f"{len(down)} of {len(servers)} servers are down: {', '.join(down)}")
+        verb = "is" if len(down) == 1 else "are"
+        raise ServerError(f"{len(down)} of {len(servers)} servers {verb} down: {', '.join(down)}")

@@ -19,6 +19,7 @@ from collector.exporting.publication import publish, working_folder
 from collector.exporting.snapshot import SNAPSHOT, MartSelection, copy_marts
 from collector.exporting.tables import ExportRequest, MartTable, choose_marts
 from collector.profiling.plan import load_plan
+from collector.terminal import counted_noun
 from collector.warehouse.access import check_path, is_duckdb
 from collector.warehouse.queries import require_warehouse
 from collector.warehouse.scratch import default_memory_limit, log_defects, open_scratch
@@ -169,8 +170,9 @@ def _write_workbook(job: _ExportJob, result: ExportResult) -> None:
     book.close()
     if book.cut_count:
         result.warnings.append(
-            f"{book.cut_count:,} texts are longer than the {excel.CELL_CHARACTERS:,} characters"
-            " that a cell of Excel holds: they are cut, and end with their original length"
+            f"{counted_noun(book.cut_count, 'text')} exceeded the {excel.CELL_CHARACTERS:,}"
+            " characters that a cell of Excel holds; a text that was cut ends with its original"
+            " length"
         )
 
 

@@ -65,10 +65,19 @@ class BrokenRunsError(SpotterError):
         """Build the message from the problems; the highest exit code among them is used."""
         messages = [problem.message for problem in problems]
         if run_count > 1:
-            messages.append(f"{len(problems)} of {run_count} runs are broken; nothing was written")
+            verb = "is" if len(problems) == 1 else "are"
+            messages.append(
+                f"{len(problems)} of {run_count} runs {verb} broken; nothing was written"
+            )
         super().__init__("\n".join(messages))
         self.problems = problems
         self.exit_code = max(problem.exit_code for problem in problems)
+        self._messages = messages
+
+    @property
+    def messages(self) -> list[str]:
+        """Return a message for each broken run, and how many there are."""
+        return self._messages
 
 
 @dataclass

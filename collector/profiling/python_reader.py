@@ -48,7 +48,7 @@ class BadLines:
         shown = "\n  ".join(self.first)
         message = (
             f"{self.count} {noun} of {self.path} cannot be used\n  {shown}{more}\n"
-            "  what to do: correct or remove them, then profile again"
+            f"  what to do: correct or remove the {noun}, then profile again"
         )
         if self.is_torn:
             message += (

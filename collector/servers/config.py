@@ -191,9 +191,9 @@ def _parse_override(text: str) -> Row:
 
 
 def list_bundled_configs() -> str:
-    """Return a text that lists the configs that come with spotter, one per line."""
+    """Return a text that lists the configs that come with Spotter, one per line."""
     paths = sorted(str(path.relative_to(GYM_ROOT)) for path in GYM_ROOT.glob("*/*/configs/*.yaml"))
-    return "\n    ".join(["these come with spotter:", *paths])
+    return "\n    ".join(["these come with Spotter:", *paths])
 
 
 def _refuse_unused(override: str, config: Row) -> None:

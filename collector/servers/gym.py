@@ -147,7 +147,7 @@ def _listening_socket(name: str, host: str, port: int) -> Iterator[socket.socket
         except OSError as error:
             raise ServerError(
                 f"{name} cannot listen on {host}:{port}: {error.strerror}\n"
-                "  what to do: check with spotter status whether a gym is already running there."
+                "  what to do: check with `spotter status` whether a gym is already running there."
                 " Stop it, or choose another port (for the head server with --head-port)"
             ) from error
         bound.listen(BACKLOG)

@@ -50,10 +50,10 @@ def refuse_nemo_gym_program(server: ServerConfig) -> None:
     ):
         return
     raise UsageError(
-        f"{server.name}: {server.implementation} is a program of NeMo Gym, which spotter cannot"
+        f"{server.name}: {server.implementation} is a program of NeMo Gym, which Spotter cannot"
         " run\n"
         "  what to do: start these configs with NeMo Gym's ng_run, in the Python environment where"
-        " NeMo Gym is installed. Then run spotter collect, which asks NeMo Gym's head server for"
+        " NeMo Gym is installed. Then run `spotter collect`, which asks NeMo Gym's head server for"
         " the agents"
     )
 
@@ -111,7 +111,7 @@ def _create_environment(kind: type[Environment[Any]], settings: Row) -> Environm
 
 
 def bundled_environments() -> list[str]:
-    """Return the paths of the environments that come with spotter."""
+    """Return the paths of the environments that come with Spotter."""
     return [f"resources_servers/{name}" for name in BUILT_IN["resources_servers"]]
 
 

@@ -14,6 +14,7 @@ import httpx
 from collector.errors import InvariantError, SpotterError
 from collector.servers.resources_servers.environment import Environment, Solution, Tool
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+from collector.terminal import counted_noun
 
 Row = dict[str, Any]
 ANSWERS = {1.0: "ground truth", 0.0: "empty answer"}
@@ -50,7 +51,7 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
         for tool in environment.tools if result.task_count else ():
             result.problems += await _check_tool(client, row, tool)
     if len(server.sessions):
-        result.problems.append(f"{len(server.sessions)} sessions were not ended")
+        result.problems.append(f"did not end {counted_noun(len(server.sessions), 'session')}")
     if not result.task_count:
         result.problems.append("there are no tasks to test with")
     return result

@@ -53,8 +53,8 @@ async def check_servers(head_host: str, head_port: int) -> list[Health]:
         except ClientError as error:
             raise ServerError(
                 f"no head server at {head}: {error}\n"
-                "  what to do: start the servers with spotter run, or give the address of the head"
-                " server with --head-host and --head-port"
+                "  what to do: start the servers with `spotter run`, or give the address of the"
+                " head server with --head-host and --head-port"
             ) from error
         instances = _parse_instances(reply.status, reply.body, head)
         return list(await asyncio.gather(*(_check_server(row, client) for row in instances)))

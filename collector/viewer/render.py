@@ -17,10 +17,11 @@ from collector.viewer.links import Links
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return the templates; they escape every value that is not marked as safe."""
+    """Return the templates; what they show is escaped and visible, unless it is marked as safe."""
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader("collector.viewer"),
         autoescape=True,
+        finalize=_show_hidden,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -30,6 +31,14 @@ def environment() -> jinja2.Environment:
         interval=text.interval, counted=counted_noun, version=__version__, Markup=Markup
     )
     return templates
+
+
+def _show_hidden(value: Any) -> Any:
+    """Replace hidden characters in a text that no filter has made safe.
+
+    So a template cannot forget it. A field that a form sends back needs the filter `exact`.
+    """
+    return value if hasattr(value, "__html__") else text.visible_text(value)
 
 
 def render(template: str, *, links: Links | None = None, **data: Any) -> str:

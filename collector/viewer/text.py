@@ -45,6 +45,11 @@ def visible_text(value: object) -> str:
     return HIDDEN.sub(lambda match: f"<{_code(match)}>", text)
 
 
+def exact(value: object) -> Markup:
+    """Escape a text for HTML and keep its hidden characters, for a form that sends it back."""
+    return escape(value)
+
+
 def shorten(value: object, width: int) -> str:
     """Return a text as one line of at most `width` characters."""
     line = " ".join(("" if value is None else str(value))[: 4 * width].split())
@@ -140,7 +145,7 @@ def _mark(match: re.Match[str]) -> Markup:
 
 FILTERS: dict[str, Any] = {
     "escape_visible": escape_visible,
-    "visible_text": visible_text,
+    "exact": exact,
     "shorten": shorten,
     "number": number,
     "count": count,

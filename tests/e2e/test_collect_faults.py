@@ -119,11 +119,15 @@ def test_a_whole_last_line_without_newline_is_completed(
 @pytest.mark.parametrize(
     ("line", "code", "named"),
     [
-        (b"{torn", 4, "line 2"),
-        (b"[]", 4, "line 2"),
+        (b"{torn", 4, "(line 2)\n  what to do: correct or remove the line, then resume\n"),
+        (b"[]", 4, "(line 2)"),
         (b"{}", 4, "no _ng_rollout_index"),
-        (b'{"_ng_task_index":0,"_ng_rollout_index":0}', 1, "repeat a rollout"),
-        (b'{"_ng_task_index":9,"_ng_rollout_index":0}', 1, "do not ask for"),
+        (
+            b'{"_ng_task_index":0,"_ng_rollout_index":0}',
+            1,
+            "is a rollout that an earlier line has: line 2",
+        ),
+        (b'{"_ng_task_index":9,"_ng_rollout_index":0}', 1, "inputs do not ask for: line 2"),
     ],
     ids=["torn", "list", "no index", "repeated", "unknown"],
 )

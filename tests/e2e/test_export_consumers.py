@@ -304,7 +304,7 @@ def test_a_text_that_no_cell_holds_is_cut_and_told(tmp_path: Path) -> None:
     rows = [key(0, 0, reward=1, responses_create_params={"input": text})]
     run = profiled(write_run(tmp_path, rows, inputs=rows))
     found = export(run, "-f", "xlsx", "-s", "task_profiles", output=tmp_path / "out")
-    assert "warning: 1 texts are longer than the 32,767 characters" in found.errors
+    assert "warning: 1 text exceeded the 32,767 characters" in found.errors
     (sheet,) = (
         sheet
         for sheet in openpyxl.load_workbook(found.folder / "spotter.xlsx")

@@ -183,14 +183,15 @@ def test_a_broken_batch_names_every_broken_run_and_writes_nothing(workspace: Pat
     result = run_profile(*paths, workspace / "absent.jsonl", cwd=workspace)
     assert result.returncode == 4
     for text in (
-        f"missing_rollouts in {missing.rollouts}",
-        f"extra_rollouts in {extra.rollouts}",
-        f"{torn.rollouts}:1: not JSON",
-        f"no rollouts at {workspace / 'absent.jsonl'}",
+        f"\nerror: missing_rollouts in {missing.rollouts}\n",
+        f"\nerror: extra_rollouts in {extra.rollouts}\n",
+        f"\nerror: 1 line of {torn.rollouts} cannot be used\n  {torn.rollouts}:1: not JSON",
+        "\n  what to do: correct or remove the line, then profile again\n",
+        f"\nerror: no rollouts at {workspace / 'absent.jsonl'}",
     ):
-        assert text in result.stderr
+        assert text in f"\n{result.stderr}"
     assert "good.jsonl" not in result.stderr
-    assert result.stderr.endswith("4 of 5 runs are broken; nothing was written\n")
+    assert result.stderr.endswith("\nerror: 4 of 5 runs are broken; nothing was written\n")
     assert digest(workspace) == before
 
 

@@ -95,6 +95,33 @@ def test_charts_are_drawn(visitor: Visitor, world: World) -> None:
     assert drawn == dict.fromkeys(names, True)
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["short", "a_rather_long_category_name"],
+        [f"workplace_assistant_c{end}" for end in ("alendar", "ustomers", "ustomer_relations")],
+        [f"workplace_assistant_{domain}_in_english_and_german" for domain in ("mail", "chat")],
+        [f"{'the same beginning ' * 3}{end}" for end in ("a", "b")],
+    ],
+)
+def test_two_categories_never_have_the_same_label(
+    visitor: Visitor, world: World, names: list[str]
+) -> None:
+    visitor.open("/run", run=world.a)
+    labels = visitor.page.evaluate(
+        """names => {
+            const figure = document.querySelector("#slice-category");
+            const data = JSON.parse(figure.querySelector(".chart-data").textContent);
+            const { options } = spotterCharts.config({ ...data, x: names }, figure);
+            const axis = options.indexAxis;
+            return names.map((_, place) => options.scales[axis].ticks.callback(place));
+        }""",
+        names,
+    )
+    assert len(set(labels)) == len(names)
+    assert max(map(len, labels)) <= 22
+
+
 def test_the_rollout_reads_as_a_conversation(visitor: Visitor, world: World) -> None:
     page = visitor.page
     visitor.open("/rollout", run=world.a, task=5, rollout=1)

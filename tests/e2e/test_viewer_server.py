@@ -185,6 +185,7 @@ def test_opens_a_rollouts_file_that_came_alone(workspace: Path) -> None:
         (("nowhere.duckdb",), 4, "nowhere.duckdb does not exist"),
         (("-w", "nowhere.duckdb"), 4, "nowhere.duckdb"),
         (("empty",), 4, "no rollouts found in empty"),
+        (("empty", "-w", "old.duckdb"), 4, "no rollouts found in empty"),
         (("nothing.jsonl",), 4, "it has no rollouts"),
         (("bare.jsonl",), 4, "_ng_task_index"),
         (("text.jsonl",), 4, "not JSON"),

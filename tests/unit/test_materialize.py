@@ -12,7 +12,8 @@ import pytest
 from collector.collection.head_config import HeadConfig
 from collector.collection.materialize import Materialized, materialize
 from collector.collection.prompts import load_prompt
-from collector.collection.settings import CollectSettings, RowSettings
+from collector.collection.settings import CollectSettings
+from collector.collection.settings.rows import RowSettings
 from collector.collection.sorting import sorted_lines
 from collector.errors import LinesError, SpotterError
 from collector.validation import validate_settings
@@ -119,7 +120,7 @@ def test_every_bad_line_is_named(tmp_path: Path, line: str, reason: str) -> None
     with pytest.raises(LinesError, match=reason) as error:
         run_text(tmp_path, f"{{{PARAMS}}}\n{line}\n{{{PARAMS}}}\n{line}\n")
     assert error.value.numbers == [2, 4]
-    assert "line 2, 4" in str(error.value)
+    assert "(lines 2, 4)" in str(error.value)
 
 
 def test_many_bad_lines_are_all_named(tmp_path: Path) -> None:

@@ -12,12 +12,8 @@ from pydantic import BaseModel, PositiveInt, StrictBool
 from typer.testing import CliRunner
 
 from collector.collection.record import RecordedSettings, load_record
-from collector.collection.settings import (
-    AggregateSettings,
-    CollectOptions,
-    CollectSettings,
-    RowSettings,
-)
+from collector.collection.settings import AggregateSettings, CollectOptions, CollectSettings
+from collector.collection.settings.rows import RowSettings
 from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, UsageError
 from collector.overrides import MAP, declared_overrides

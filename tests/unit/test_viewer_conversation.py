@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ from collector.viewer.transcripts.text_limits import (
 )
 from tests.conftest import CORPUS
 from tests.responses import calls, gives, response, says, thinks
-from tests.support import Row
+from tests.support import ROOT, Row
 
 PNG = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
@@ -288,6 +289,24 @@ def test_nothing_of_a_hostile_text_runs_wherever_it_stands(text: str) -> None:
     assert 'src="http' not in html
     if "{{" in text:
         assert text in html
+
+
+def test_a_template_shows_hidden_characters_without_a_filter() -> None:
+    template = environment().from_string(
+        "{{ text }}|{{ text | shorten(9) }}|{{ text | exact }}|{{ text | escape_visible }}"
+    )
+    plain, short, exact, marked = template.render(text="a\u202e<b>").split("|")
+    assert plain == short == "a&lt;U+202E&gt;&lt;b&gt;"
+    assert exact == "a\u202e&lt;b&gt;"
+    assert marked.startswith('a<span class="hidden-char"')
+
+
+def test_only_fields_of_forms_keep_hidden_characters() -> None:
+    for path in (ROOT / "collector" / "viewer" / "templates").glob("*.html"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            fields = re.findall(r'(?:name|value)="\{\{[^}]*\| exact \}\}"', line)
+            is_editor = line.endswith("{{ query | exact }}</textarea>") or not line.count("| exact")
+            assert is_editor or line.count("| exact") == len(fields), f"{path.name}: {line}"
 
 
 def test_hidden_characters_are_made_visible() -> None:

@@ -249,7 +249,7 @@ def test_tables_beside_the_config_are_used_as_in_nemo_gym(tmp_path: Path) -> Non
     assert len(environment.company.tables["emails"].records) == 10
     assert len(environment.company.addresses) == 20
     assert "csv_data" in environment.description()
-    assert OWN.description() == "spotter's own tables"
+    assert OWN.description() == "Spotter's own tables"
 
 
 def test_tables_that_cannot_be_used_are_named(tmp_path: Path) -> None:

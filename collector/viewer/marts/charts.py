@@ -46,9 +46,9 @@ class Chart:
         """Return the JSON that the script draws."""
         return {
             "kind": self.kind,
-            "title": self.title,
-            "xLabel": self.x_label,
-            "yLabel": self.y_label,
+            "title": visible_text(self.title),
+            "xLabel": visible_text(self.x_label),
+            "yLabel": visible_text(self.y_label),
             "x": [visible_text(value) if isinstance(value, str) else value for value in self.x],
             "series": [
                 {"name": visible_text(one.name), "y": one.y, "low": one.low, "high": one.high}

@@ -75,7 +75,7 @@ def open_path(
     if not (path.is_file() or path.is_dir()):
         raise FileError(f"{path} is neither a file nor a folder\n  {_advice()}")
     target = _warehouse_for(path, warehouse, is_named=is_named).absolute()
-    is_inside = target.parent == path.absolute() or is_named
+    is_inside = target.parent == path.absolute()
     if path.is_dir() and is_inside and target.is_file() and not _has_rollouts(path):
         _check_marts(target)
         return OpenedWarehouse(target, links.runs())

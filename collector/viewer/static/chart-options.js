@@ -17,7 +17,13 @@ const spotterCharts = (() => {
     return !series.low.length && series.y.every(Number.isInteger) && Math.max(...series.y) > 1;
   }
 
-  const shorten = (text) => (text.length > CUT ? `${text.slice(0, CUT - 1)}…` : text);
+  // two names must not become the same label: names often share their beginning
+  function shortNames(names) {
+    const cut = (head, tail) => names.map((name) => (name.length > CUT ? `${name.slice(0, head)}…${tail ? name.slice(-tail) : ""}` : name));
+    const isDistinct = (labels) => new Set(labels).size === new Set(names).size;
+    const found = [cut(CUT - 1, 0), cut(7, CUT - 8), cut(0, CUT - 1)].find(isDistinct);
+    return found ?? names.map((name, place) => (name.length > CUT ? `${place + 1}: ${name.slice(0, CUT - 6)}…` : name));
+  }
 
   function valueText(series, place) {
     const [low, high] = [series.low[place], series.high[place]];
@@ -122,7 +128,8 @@ const spotterCharts = (() => {
       places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);
       places.grid.display = false;
       places.ticks.autoSkipPadding = 12;
-      places.ticks.callback = (value) => shorten(typeof data.x[value] === "number" ? number(data.x[value]) : data.x[value]);
+      const labels = shortNames(data.x.map((x) => (typeof x === "number" ? number(x) : x)));
+      places.ticks.callback = (value) => labels[value];
       return isSideways(data) ? { x: values, y: places } : { x: places, y: values };
     }
     places.type = "linear";

@@ -52,7 +52,7 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
 
     def description(self) -> str:
         """Return which tables the environment uses."""
-        return "spotter's own tables" if self.folder == OWN_TABLES else f"tables in {self.folder}"
+        return "Spotter's own tables" if self.folder == OWN_TABLES else f"tables in {self.folder}"
 
     def new_session(self, row: Row) -> WorkplaceState:
         """Return fresh tables; raise ValueError for a row without a valid ground truth."""
@@ -77,7 +77,7 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
         return Solution(ground_truth(row))
 
     def tasks(self, seed: int, count: int) -> Iterator[Row]:
-        """Generate tasks on the company that comes with spotter."""
+        """Generate tasks on the company that comes with Spotter."""
         from collector.servers.resources_servers.workplace_assistant.tasks import make_tasks
 
         return make_tasks(seed, count)

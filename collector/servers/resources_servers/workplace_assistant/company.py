@@ -1,4 +1,4 @@
-"""Generate the tables of the company that comes with spotter, always the same ones."""
+"""Generate the tables of the company that comes with Spotter, always the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generate task rows on the company that comes with spotter, with their ground truth."""
+"""Generate task rows on the company that comes with Spotter, with their ground truth."""
 
 from __future__ import annotations
 

@@ -1,0 +1,130 @@
+"""The settings of `collect` and `aggregate`: the one place where each of them is declared.
+
+A field has its type, default and checks. The `Option` in its annotation adds what the command line
+needs: flags that are not its name with dashes, and the help, which is also its row in
+docs/commands.md. `OverrideName` and the notes beside it are for NeMo Gym's `+key=value` form.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, StrictBool, model_validator
+from typer import Option
+
+from collector.artifacts import NO_ROLLOUTS
+from collector.collection.row_params import LIMIT, OLD_LIMIT
+from collector.collection.settings.connection import Connection, HeadAddress
+from collector.collection.settings.counting import Counting
+from collector.collection.settings.rows import DEFAULT, RowSettings
+from collector.collection.settings.sessions import SessionSettings
+
+__all__ = ["AggregateSettings", "CollectOptions", "CollectSettings", "HeadAddress"]
+
+
+def _valid_rollouts_path(path: Path) -> Path:
+    if path.suffix != ".jsonl" or path.name.endswith(NO_ROLLOUTS):
+        raise ValueError(
+            f"{path} cannot be a rollouts file: its name must end in .jsonl, and not in "
+            + ", ".join(NO_ROLLOUTS)
+        )
+    return path
+
+
+RolloutsPath = Annotated[Path, AfterValidator(_valid_rollouts_path)]
+
+
+class AggregateSettings(Counting, Connection):
+    """The settings of `spotter aggregate`."""
+
+    input_glob: Annotated[
+        str,
+        Field(min_length=1),
+        Option(
+            "--input-glob",
+            "--input",
+            "-i",
+            help="The rollouts files: patterns separated by commas. Other artifacts that match are"
+            " skipped.",
+        ),
+    ]
+    output_jsonl_fpath: Annotated[
+        RolloutsPath,
+        Option(
+            "--output-jsonl-fpath",
+            "--output",
+            "-o",
+            help="The merged rollouts file. The metrics file is named after it.",
+        ),
+    ]
+    merge_shards: Annotated[
+        StrictBool,
+        Option("--merge-shards/--no-merge-shards", help="Write the merged files."),
+    ] = True
+    overwrite: Annotated[StrictBool, Option(help="Replace an earlier merged file.")] = False
+
+
+class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
+    """The settings of `spotter collect`; with `--serve`, the task file may come later."""
+
+    input_jsonl_fpath: Annotated[
+        Path | None,
+        Option(
+            "--input-jsonl-fpath",
+            "--input",
+            "-i",
+            readable=False,
+            help="The task file; not needed with `--serve`.",
+        ),
+    ] = None
+    output_jsonl_fpath: Annotated[
+        RolloutsPath,
+        Option(
+            "--output-jsonl-fpath",
+            "--output",
+            "-o",
+            help="The rollouts file. The other files are written beside it.",
+        ),
+    ]
+    prompt_config: Annotated[
+        Path | None,
+        Option(
+            readable=False,
+            help="A YAML file with a `user` template and an optional `system` template.",
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _refuse_contradictions(self) -> Self:
+        default = self.agent_map.get(DEFAULT)
+        if self.agent_name and default and default != self.agent_name:
+            raise ValueError(
+                f"agent_name is {self.agent_name}, but agent_map sends the rest to {default}:"
+                " give one of them"
+            )
+        if {OLD_LIMIT, LIMIT} <= self.responses_create_params.keys():
+            raise ValueError(f"{OLD_LIMIT} and {LIMIT} are the same: give one of them")
+        if self.environment_routing_mode == "legacy" and not self.environment_server_name:
+            raise ValueError("environment_routing_mode=legacy needs environment_server_name")
+        if self.environment_routing_mode == "taskset" and not self.environment_server_routes:
+            raise ValueError("environment_routing_mode=taskset needs environment_server_routes")
+        return self
+
+    @model_validator(mode="after")
+    def _refuse_lost_time(self) -> Self:
+        budget, margin = self.dispatch_budget_s, self.drain_margin_s
+        if margin is not None and budget is None:
+            raise ValueError("drain_margin_s needs dispatch_budget_s, of which it is the last part")
+        if margin is not None and budget is not None and margin >= budget:
+            raise ValueError(
+                f"drain_margin_s={margin:g} leaves no time to start a rollout within"
+                f" dispatch_budget_s={budget:g}: give a larger budget or a smaller margin"
+            )
+        return self
+
+
+class CollectSettings(CollectOptions):
+    """The settings of a collection, whose task file is known."""
+
+    input_jsonl_fpath: Path
