@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import os
@@ -153,9 +154,26 @@ class Visitor:
 VisitorFactory = Callable[..., Visitor]
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """A browser for the tests of a module: its event loop would be in the way of other tests."""
+@dataclass(frozen=True)
+class Chromium:
+    """A browser, and the event loop that drives it."""
+
+    browser: Browser
+    loop: asyncio.AbstractEventLoop
+
+    @contextlib.contextmanager
+    def awake(self) -> Iterator[None]:
+        """Let the loop be the running one: at other times, tests may run loops of their own."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """A browser for all tests of a worker: it takes more than a second to start."""
     if not CHROMIUM.exists():
         reason = f"there is no browser at {CHROMIUM}"
         if os.environ.get("CI"):
@@ -163,21 +181,25 @@ def chromium() -> Iterator[Browser]:
         pytest.skip(reason)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield browser
-        browser.close()
+        started = Chromium(browser, asyncio.get_running_loop())
+        asyncio._set_running_loop(None)
+        yield started
+        with started.awake():
+            browser.close()
+        asyncio._set_running_loop(started.loop)  # playwright stops it
 
 
 class Visitors:
     """Visitors that no test uses at the moment, by the options of their browsers."""
 
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
+    def __init__(self, chromium: Chromium) -> None:
+        self.chromium = chromium
         self._idle: dict[str, list[Visitor]] = defaultdict(list)
 
     def take(self, base: str, options: Mapping[str, Any]) -> Visitor:
         """Return a visitor who has seen nothing yet."""
         idle = self._idle[repr(sorted(options.items()))]
-        visitor = idle.pop() if idle else Visitor(self._browser, options)
+        visitor = idle.pop() if idle else Visitor(self.chromium.browser, options)
         visitor.base = base
         return visitor
 
@@ -186,8 +208,8 @@ class Visitors:
         self._idle[repr(sorted(options.items()))].append(visitor)
 
 
-@pytest.fixture(scope="module")
-def visitors(chromium: Browser) -> Visitors:
+@pytest.fixture(scope="session")
+def visitors(chromium: Chromium) -> Visitors:
     return Visitors(chromium)
 
 
@@ -201,16 +223,17 @@ def open_browser(visitors: Visitors) -> Iterator[VisitorFactory]:
         used.append((visitors.take(base, options), options))
         return used[-1][0]
 
-    yield start
-    try:
-        for visitor, _ in used:
-            visitor.check()
-    except BaseException:
-        for visitor, _ in used:
-            visitor.context.close()
-        raise
-    for visitor, options in used:
-        visitors.put_back(visitor, options)
+    with visitors.chromium.awake():
+        yield start
+        try:
+            for visitor, _ in used:
+                visitor.check()
+        except BaseException:
+            for visitor, _ in used:
+                visitor.context.close()
+            raise
+        for visitor, options in used:
+            visitors.put_back(visitor, options)
 
 
 # --- runs to look at -----------------------------------------------------------------------------

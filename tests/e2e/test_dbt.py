@@ -68,9 +68,11 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     result = run_profile(workspace, *options, cwd=workspace)
     assert result.returncode == 0, result.stderr
     settings = {"allow_partial_rollouts": True, "slice_by": "category", "pass_threshold": 0.5}
-    for rollouts in (f"{workspace}/*/*.jsonl", str(failed.rollouts)):
-        variables = {**settings, "rollouts": rollouts}
-        done = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
+    for rollouts, words in (
+        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS)),
+        (str(failed.rollouts), ("run",)),
+    ):
+        done = dbt(*words, warehouse=built, variables={**settings, "rollouts": rollouts})
         assert done.returncode == 0, done.stdout
     for mart in TABLES:
         expected_rows = table(workspace / "warehouse.duckdb", mart)
@@ -158,15 +160,20 @@ def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path
         assert [row[0] for row in table(built, mart)] == ["first", "second"]
 
 
-@pytest.mark.parametrize("audit", BROKEN)
-def test_each_audit_stops_the_marts(audit: str, dbt: Dbt, workspace: Path, built: Path) -> None:
-    rollouts, inputs = BROKEN[audit]
-    run = write_run(workspace, rollouts, inputs=inputs)
-    variables = {"rollouts": str(run.rollouts)}
+def test_each_audit_finds_its_run_and_stops_the_marts(
+    dbt: Dbt, workspace: Path, built: Path
+) -> None:
+    for audit, (rollouts, inputs) in BROKEN.items():
+        write_run(workspace / "runs", rollouts, inputs=inputs, name=audit)
+    variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
     result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
     assert result.returncode == 1
-    assert nodes(built, "fail", "error") == {f"is_empty_{audit}_"}
+    assert nodes(built, "fail", "error") == {f"is_empty_{audit}_" for audit in BROKEN}
     assert marts(built) == set()
+    with duckdb.connect(str(built), read_only=True) as connection:
+        for audit in BROKEN:
+            found = connection.execute(f"select distinct run_id from audits.{audit}").fetchall()
+            assert [run_id.rsplit("-", 1)[0] for (run_id,) in found] == [audit]
 
 
 def test_every_audit_has_a_broken_fixture() -> None:
@@ -191,8 +198,9 @@ def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
     (folder / "dbt").mkdir()
     built = Built(folder / "dbt" / "warehouse.duckdb", run)
     variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
-    result = dbt("build", *NO_UNIT_TESTS, warehouse=built.warehouse, variables=variables)
-    assert result.returncode == 0, result.stdout
+    for words in (("seed",), ("run",), ("test", "--select", "runs,test_type:data")):
+        result = dbt(*words, warehouse=built.warehouse, variables=variables)
+        assert result.returncode == 0, result.stdout
     return built
 
 
