@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.programs import run_command
 from tests.support import Profiled, Row, key, profiled, write_lines, write_run
+from tests.warm_processes import WarmProgram
 
 FORMULAS = (
     "=1+1",
@@ -73,7 +74,7 @@ def export_after(
     """Start an export that must wait, and call `release` once the command says so."""
     program = Path(sys.executable).with_name("spotter")
     words = ["export", "--json", "-w", str(run.warehouse), "-o", str(output)]
-    with subprocess.Popen(
+    with WarmProgram(
         [str(program), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr

@@ -22,6 +22,7 @@ from tests.gym_server import make_app, parse_options
 from tests.hosts import Host
 from tests.programs import run_command
 from tests.support import ROOT, Profiled, Row
+from tests.warm_processes import WarmProgram
 
 AGENT = "my_agent"
 
@@ -109,7 +110,8 @@ def collect(
 
 def start_collect(gym: Gym, tasks: Path, *flags: str, **options: Any) -> subprocess.Popen[str]:
     program = Path(sys.executable).with_name("spotter")
-    return subprocess.Popen(
+    start = subprocess.Popen if options else WarmProgram
+    return start(
         [str(program), *arguments(gym, tasks, *flags)],
         cwd=tasks.parent,
         stdout=subprocess.PIPE,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import Row
+from tests.warm_processes import WarmProgram
 
 WORKPLACE = "resources_servers/workplace_assistant/configs/workplace_assistant.yaml"
 ARITHMETIC = "resources_servers/arithmetic/configs/arithmetic.yaml"
@@ -41,7 +42,7 @@ class RunningGym:
 def running_gym(*arguments: str, cwd: Path, command: str = "spotter") -> Iterator[RunningGym]:
     program = str(Path(sys.executable).with_name(command))
     words = ["run"] if command == "spotter" else []
-    process = subprocess.Popen(
+    process = WarmProgram(
         [program, *words, "--json", "--head-port", "0", *arguments],
         cwd=cwd,
         stdout=subprocess.PIPE,

@@ -20,6 +20,7 @@ from typing import Any, cast
 import duckdb
 
 from tests.programs import run_command
+from tests.warm_processes import WarmProgram
 
 ROOT = Path(__file__).parent.parent
 Row = dict[str, Any]
@@ -209,7 +210,7 @@ def through_terminal(
         for name, value in os.environ.items()
         if name not in ("COLUMNS", "NO_COLOR", "TERM")
     }
-    with subprocess.Popen(
+    with WarmProgram(
         [str(program), *map(str, arguments)],
         cwd=cwd,
         stdin=its,

@@ -15,6 +15,8 @@ from typing import Any
 
 import httpx
 
+from tests.warm_processes import WarmProgram
+
 
 @dataclass
 class Watched:
@@ -58,7 +60,7 @@ def viewing(
     program = str(Path(sys.executable).with_name(command))
     words = ["view"] if command == "spotter" else []
     ports = ["--port", str(port)] if port is not None else []
-    process = subprocess.Popen(
+    process = WarmProgram(
         [program, *words, "--json", "--no-browser", *ports, *map(str, arguments)],
         cwd=cwd,
         stdout=subprocess.PIPE,

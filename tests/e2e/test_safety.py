@@ -16,6 +16,7 @@ from collector.errors import BusyError, FileError
 from collector.warehouse.queries import open_read_only
 from tests.programs import run_command
 from tests.support import Profiled, key, run_profile, write_run
+from tests.warm_processes import WarmProgram
 
 SPOTTER = str(Path(sys.executable).with_name("spotter"))
 
@@ -27,7 +28,7 @@ def many(folder: Path, name: str, tasks: int = 60, reward: float = 1.0) -> Profi
 
 
 def start(run: Profiled) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return WarmProgram(
         [SPOTTER, "profile", str(run.rollouts)],
         cwd=run.rollouts.parent,
         stdout=subprocess.PIPE,
