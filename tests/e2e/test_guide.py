@@ -67,8 +67,9 @@ def write_checkout(folder: Path) -> None:
     emails.write_text("".join(lines[:101]), encoding="utf-8")
 
 
-@pytest.mark.parametrize("place", ["an empty folder", "a checkout"])
-@pytest.mark.parametrize("style", ["responses", "chat"])
+@pytest.mark.parametrize(
+    ("style", "place"), [("responses", "an empty folder"), ("chat", "a checkout")]
+)
 def test_the_guide_works_as_typed(
     start_endpoint: EndpointFactory, workspace: Path, style: str, place: str
 ) -> None:

@@ -267,7 +267,7 @@ def test_a_collection_arrives_and_keeps_its_secrets(
 def test_a_collection_that_is_stopped_is_not_uploaded(start_gym: GymFactory, offline: Path) -> None:
     gym = start_gym("--remember")
     tasks = write_tasks(offline, [{}, {"seconds": 60}])
-    process = start_collect(gym, tasks, "--grace-period=0", "--json", "--upload=mlflow")
+    process = start_collect(gym, tasks, "--grace-period=0", "--json", "--upload=wandb")
     while len(gym.stats()["bodies"]) < 2:
         assert process.poll() is None
         time.sleep(0.05)
@@ -275,8 +275,8 @@ def test_a_collection_that_is_stopped_is_not_uploaded(start_gym: GymFactory, off
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     (upload,) = json.loads(output)["uploads"]
-    assert upload == {"tracker": "mlflow", "error": "you stopped the collection"}
-    assert "spotter profile out.jsonl --allow-partial --upload mlflow" in errors
+    assert upload == {"tracker": "wandb", "error": "you stopped the collection"}
+    assert "spotter profile out.jsonl --allow-partial --upload wandb" in errors
 
 
 @pytest.mark.slow
