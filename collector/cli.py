@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections.abc import Callable
@@ -10,13 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from collector import program_info
 from collector.commands.common import PRINTED, print_json
 from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, declared_overrides, to_flags
 from collector.terminal import say
 
+gc.set_threshold(50_000, 20, 20)  # a start makes many objects and little garbage
 INTERRUPTED = 130
 TERMINATED = 143
 COMMANDS = {
@@ -52,6 +53,8 @@ def spotter(
     overrides work as well as the flags.
     """
     if version:
+        from collector import program_info
+
         program_info.show_versions(as_json=json)
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -153,4 +156,6 @@ ng_version = _alias("--version")
 
 def ng_help() -> None:
     """List all commands under both names, as NeMo Gym's `ng_help` does."""
+    from collector import program_info
+
     typer.echo(program_info.commands_text(make_app(*COMMANDS, with_options=False)))

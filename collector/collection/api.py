@@ -9,9 +9,10 @@ from typing import Any
 
 from collector.collection.discovery import find_servers
 from collector.collection.dispatch import Dispatcher, Policy
+from collector.collection.head_options import DEFAULT_HEAD_PORT
 from collector.collection.outcomes import Failure, RolloutAnswer
 from collector.collection.requests import Request, request_of
-from collector.collection.settings.connection import DEFAULT_HEAD_PORT, Connection
+from collector.collection.settings.connection import Connection
 from collector.collection.stopping import Stop
 from collector.errors import UsageError
 from collector.gym_client import GymClient

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
+from collector.collection.head_options import (
+    DEFAULT_HEAD_HOST,
+    DEFAULT_HEAD_PORT,
+    HeadHost,
+    HeadPort,
+)
 from collector.commands.common import ConfigPaths, Configs, Set
 from collector.errors import ServerError, UsageError
-
-if TYPE_CHECKING:
-    from collector.collection.settings.connection import HeadAddress
 
 
 def config(
@@ -18,7 +21,8 @@ def config(
     *,
     config: Configs = None,
     settings: Set = None,
-    head: HeadAddress,
+    head_host: HeadHost = DEFAULT_HEAD_HOST,
+    head_port: HeadPort = DEFAULT_HEAD_PORT,
 ) -> None:
     """Print a config with its secrets hidden.
 
@@ -40,16 +44,20 @@ def config(
         loaded = load_config(files, settings or [])
         server_configs(loaded)
     else:
-        loaded = _fetch_config(head)
+        loaded = _fetch_config({"head_host": head_host, "head_port": head_port})
     typer.echo(yaml.safe_dump(redact_config(loaded), sort_keys=False, allow_unicode=True), nl=False)
 
 
-def _fetch_config(head: HeadAddress) -> dict[str, Any]:
+def _fetch_config(address: dict[str, Any]) -> dict[str, Any]:
     import asyncio
 
     from collector.collection.head_config import fetch_head_config
+    from collector.collection.settings.connection import HeadAddress
     from collector.gym_client import GymClient
     from collector.servers.config import list_bundled_configs
+    from collector.validation import validate_settings
+
+    head = validate_settings(HeadAddress, address)
 
     async def fetch() -> dict[str, Any]:
         async with GymClient() as client:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from collector.collection.head_options import (
+    DEFAULT_HEAD_HOST,
+    DEFAULT_HEAD_PORT,
+    HeadHost,
+    HeadPort,
+)
 from collector.commands.common import Json, print_json
 from collector.errors import ServerError
 
-if TYPE_CHECKING:
-    from collector.collection.settings.connection import HeadAddress
 
-
-def status(head: HeadAddress, *, json: Json = False) -> None:
+def status(
+    *,
+    head_host: HeadHost = DEFAULT_HEAD_HOST,
+    head_port: HeadPort = DEFAULT_HEAD_PORT,
+    json: Json = False,
+) -> None:
     """Check the health of every running server.
 
     Asks the head server for its servers. Exits with 3 if one is down.
@@ -23,9 +29,12 @@ def status(head: HeadAddress, *, json: Json = False) -> None:
     import asyncio
     from dataclasses import asdict
 
+    from collector.collection.settings.connection import HeadAddress
     from collector.servers.status import check_servers, status_table
     from collector.terminal import show
+    from collector.validation import validate_settings
 
+    head = validate_settings(HeadAddress, {"head_host": head_host, "head_port": head_port})
     servers = asyncio.run(check_servers(head.head_host, head.head_port))
     if json:
         print_json([asdict(health) for health in servers])

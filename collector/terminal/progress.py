@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from collector.terminal.streams import column_count, is_terminal, say, write_error
@@ -12,6 +13,8 @@ from collector.terminal.streams import column_count, is_terminal, say, write_err
 if TYPE_CHECKING:
     from collector.terminal.blocks import Line
 
+# a command that is done sooner shows nothing, rather than a flash
+FIRST_SECONDS = 0.5
 REDRAW_SECONDS = 0.25
 LOG_SECONDS = 30.0
 # up one line, and erase it; tmux keeps what other sequences erase in its history
@@ -21,7 +24,8 @@ ERASE_LINE = "\x1b[1A\x1b[2K"
 class Progress:
     """A progress display on stderr.
 
-    A thread draws it, so that neither the import of rich nor the drawing delays the work.
+    A thread draws it, so that neither the import of rich nor the drawing delays the work. It begins
+    after half a second.
     """
 
     def __init__(self) -> None:
@@ -82,9 +86,11 @@ class Progress:
             self._painter = None
 
     def _paint(self) -> None:
+        _import_drawing()
         from collector.terminal.drawing import draw_progress
 
         drawn: list[str] = []
+        self._is_over.wait(FIRST_SECONDS)
         while not self._is_over.is_set():
             text, share, details = self._state
             columns = column_count(sys.stderr)
@@ -94,3 +100,13 @@ class Progress:
                 drawn = lines
             self._is_over.wait(REDRAW_SECONDS)
         write_error(ERASE_LINE * len(drawn))
+
+
+def _import_drawing() -> None:
+    """Import rich beside the work: each query that ends would else wait 5 ms for this thread."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(interval / 20)
+    try:
+        import_module("collector.terminal.drawing")
+    finally:
+        sys.setswitchinterval(interval)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
+from collector.terminal import progress
 from collector.terminal.blocks import (
     Block,
     Fact,
@@ -147,3 +150,26 @@ def test_rich_is_imported_only_to_draw() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert (result.stdout, result.stderr) == ("a\n", "error: b\n")
+
+
+class Screen(io.StringIO):
+    """A stream that a terminal reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("seconds", "is_shown"), [(0, True), (3600, False)])
+def test_progress_begins_after_a_while(
+    seconds: float, is_shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "FIRST_SECONDS", seconds)
+    display = progress.Progress()
+    display(0, 0, "preparing the models")
+    while is_shown and "preparing the models" not in screen.getvalue():
+        time.sleep(0.01)
+    display.clear()
+    assert ("preparing the models" in screen.getvalue()) == is_shown

@@ -15,12 +15,10 @@ from typer import Option
 
 from collector.artifacts import NO_ROLLOUTS
 from collector.collection.row_params import LIMIT, OLD_LIMIT
-from collector.collection.settings.connection import Connection, HeadAddress
+from collector.collection.settings.connection import Connection
 from collector.collection.settings.counting import Counting
 from collector.collection.settings.rows import DEFAULT, RowSettings
 from collector.collection.settings.sessions import SessionSettings
-
-__all__ = ["AggregateSettings", "CollectOptions", "CollectSettings", "HeadAddress"]
 
 
 def _valid_rollouts_path(path: Path) -> Path:

@@ -7,9 +7,13 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PositiveFloat
 from typer import Option
 
+from collector.collection.head_options import (
+    DEFAULT_HEAD_HOST,
+    DEFAULT_HEAD_PORT,
+    HeadHost,
+    HeadPort,
+)
 from collector.overrides import OverrideName
-
-DEFAULT_HEAD_PORT = 11000
 
 
 def _valid_host(text: str) -> str:
@@ -37,18 +41,8 @@ class HeadAddress(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    head_host: Annotated[
-        str,
-        AfterValidator(_valid_host),
-        Option(help="The host of the head server."),
-        OverrideName("head_server.host"),
-    ] = "127.0.0.1"
-    head_port: Annotated[
-        int,
-        Field(ge=1, le=65535),
-        Option(help="The port of the head server."),
-        OverrideName("head_server.port"),
-    ] = DEFAULT_HEAD_PORT
+    head_host: Annotated[HeadHost, AfterValidator(_valid_host)] = DEFAULT_HEAD_HOST
+    head_port: Annotated[HeadPort, Field(ge=1, le=65535)] = DEFAULT_HEAD_PORT
 
 
 class Connection(HeadAddress):
