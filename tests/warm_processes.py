@@ -105,18 +105,21 @@ def serve() -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes between
+    children: list[int] = []
     while True:
         message, files, _, _ = socket.recv_fds(requests, MESSAGE_BYTES, 4)
         if not message:
+            for child in children:
+                os.waitpid(child, 0)
             return
-        if os.fork() == 0:
+        children = [child for child in children if os.waitpid(child, os.WNOHANG) == (0, 0)]
+        if (child := os.fork()) == 0:
             requests.close()
             break
+        children.append(child)
         for file in files:
             os.close(file)
     *streams, status = files
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if child := os.fork():
         _report(child, streams, status)
     os.close(status)
