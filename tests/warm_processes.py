@@ -94,7 +94,10 @@ def _server() -> socket.socket:
     @atexit.register
     def end() -> None:
         ours.close()
-        process.wait()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # a test has left a program behind
+            process.kill()
 
     return ours
 
