@@ -11,6 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from statistics import fmean, stdev, variance
 from statistics import mean as exact_mean
@@ -110,20 +111,31 @@ def vote(task: Task, k: int) -> float:
     return elect([(one.answer, one.reward) for one in task[:k] if one.answer is not None])
 
 
-def interval(values: Sequence[float], *, is_share: bool) -> Figures:
-    """Return the error bars of a mean over tasks."""
+def interval(
+    values: Sequence[float], *, is_share: bool, trials: int, floor: float = 0.0
+) -> Figures:
+    """Return the error bars of a mean over tasks with so many rollouts and so much rerun noise."""
     names, count = ("std_error", "low", "high", "interval_method"), len(values)
     if count < 2:
         return dict.fromkeys(names)
-    if is_share and set(values) in ({0.0}, {1.0}):
-        return dict(zip(names, (0.0, *wilson(round(sum(values)), count), "wilson"), strict=True))
-    error = stdev(values) / math.sqrt(count)
+    error = max(stdev(values) / math.sqrt(count), floor)
+    if is_share:
+        bars = (error, *score_interval(fmean(values), error, count, trials), "wilson")
+        return dict(zip(names, bars, strict=True))
     if error == 0:
         return {**dict.fromkeys(names), "std_error": 0.0}
     low, high = stats.t.interval(0.95, count - 1, loc=fmean(values), scale=error)
-    if is_share:
-        low, high = max(0.0, low), min(1.0, high)
     return dict(zip(names, (error, float(low), float(high), "t"), strict=True))
+
+
+def score_interval(share: float, error: float, count: int, trials: int) -> tuple[float, float]:
+    """Solve Wilson's quadratic at the number of trials that would have this standard error."""
+    square = stats.t.ppf(0.975, count - 1) ** 2
+    n = min(trials, max(1.0, share * (1 - share) / error**2)) if error else count
+    # (share - p)^2 = square * p * (1 - p) / n
+    a, b, c = 1 + square / n, -(2 * share + square / n), share**2
+    root = math.sqrt(max(0.0, b * b - 4 * a * c))
+    return max(0.0, (-b - root) / (2 * a)), min(1.0, (-b + root) / (2 * a))
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
@@ -139,7 +151,7 @@ def pass_at_k(tasks: Tasks, k: int, threshold: float, *, has_answers: bool) -> F
     columns["is_headline"] = k == max(map(len, tasks))
     for name, pick in (("pass_at_k", max), ("pass_hat_k", min)):
         values = [over_subsets(task, k, pick) for task in flags]
-        bars = interval(values, is_share=True)
+        bars = interval(values, is_share=True, trials=sum(map(len, full)))
         columns[name] = fmean(values)
         columns |= {f"{name}_{bar}": bars[bar] for bar in ("std_error", "low", "high")}
     for name, pick in (("max_at_k", max), ("min_at_k", min)):
@@ -184,24 +196,25 @@ def agent_scores(tasks: Tasks, threshold: float, *, has_answers: bool) -> dict[s
     full = [task for task in tasks if len(task) == most]
     flags = [passes(task, threshold) for task in full]
     is_unit = all(0 <= reward <= 1 for task in tasks for reward in rewards(task))
+    of_k = partial(score, trials=most * len(full))
     figures = {
         "mean_reward": repeated([rewards(task) for task in tasks], is_share=is_unit),
         "pass_rate": repeated([passes(task, threshold) for task in tasks], is_share=True),
-        "pass_at_k": score([max(task) for task in flags], is_share=True),
-        "pass_hat_k": score([min(task) for task in flags], is_share=True),
-        "max_at_k": score([max(rewards(task)) for task in full], is_share=is_unit),
-        "min_at_k": score([min(rewards(task)) for task in full], is_share=is_unit),
+        "pass_at_k": of_k([max(task) for task in flags], is_share=True),
+        "pass_hat_k": of_k([min(task) for task in flags], is_share=True),
+        "max_at_k": of_k([max(rewards(task)) for task in full], is_share=is_unit),
+        "min_at_k": of_k([min(rewards(task)) for task in full], is_share=is_unit),
     }
     if has_answers:
-        figures["majority_at_k"] = score([vote(task, most) for task in full], is_share=is_unit)
+        figures["majority_at_k"] = of_k([vote(task, most) for task in full], is_share=is_unit)
     for name, columns in figures.items():
         columns["k"] = most if name.endswith("_k") else None
     return figures
 
 
-def score(values: Sequence[float], *, is_share: bool) -> Figures:
+def score(values: Sequence[float], *, is_share: bool, trials: int, floor: float = 0.0) -> Figures:
     """Return the columns that every score has."""
-    bars = interval(values, is_share=is_share)
+    bars = interval(values, is_share=is_share, trials=trials, floor=floor)
     error = bars["std_error"]
     return {
         "value": fmean(values),
@@ -214,12 +227,18 @@ def score(values: Sequence[float], *, is_share: bool) -> Figures:
 
 def repeated(tasks: list[list[float]], *, is_share: bool) -> Figures:
     """Return the columns of a score that every single rollout has."""
-    # the exact mean: tasks with equal rewards must have equal values, however many there are
-    columns = score([exact_mean(task) for task in tasks], is_share=is_share)
-    columns["rollout_value"] = fmean([value for task in tasks for value in task])
     known = [variance(task) for task in tasks if len(task) >= 2]
     noise = [(variance(x) if len(x) >= 2 else fmean(known or [0])) / len(x) for x in tasks]
-    count, within, error = len(tasks), fmean(noise), columns["std_error"]
+    count, within = len(tasks), fmean(noise)
+    # the exact mean: tasks with equal rewards must have equal values, however many there are
+    columns = score(
+        [exact_mean(task) for task in tasks],
+        is_share=is_share,
+        trials=sum(map(len, tasks)),
+        floor=math.sqrt(within / count),
+    )
+    error = columns["std_error"]
+    columns["rollout_value"] = fmean([value for task in tasks for value in task])
     if not within and len(known) < count:
         return columns  # no noise in repeated tasks says little about tasks with one rollout
     if known:

@@ -70,7 +70,7 @@ class Batch:
 
     def match(self) -> None:
         """Build the intermediate models, which the marts read."""
-        for model in self.plan.layer("intermediate"):
+        for model in self.plan.batch("intermediate"):
             self._build(model)
 
     def _prepare(self) -> None:

@@ -32,6 +32,12 @@ LAYERS = {
     "exports": Layer("view"),
     "semantic": Layer("view"),
 }
+# collector/comparing builds these
+COMPARISON = "comparison"
+COMPARISON_HOOKS = {
+    "intermediate": frozenset({"{{ declare_comparisons() }}"}),
+    "marts": frozenset({"{{ forget_comparisons() }}"}),
+}
 RESOURCES = ("model", "seed", "test", "unit_test")
 CONSTRAINTS = {"not_null", "custom"}
 
@@ -53,6 +59,7 @@ class CompiledModel:
 
     name: str
     layer: str
+    room: str
     materialized: str
     relation: str
     sql: str
@@ -89,6 +96,14 @@ class Plan:
     def layer(self, *names: str) -> list[CompiledModel]:
         """Return the models of the named layers, in the order to build them."""
         return [model for model in self.models if model.layer in names]
+
+    def batch(self, *names: str) -> list[CompiledModel]:
+        """Return the models of the named layers that a profile builds."""
+        return [model for model in self.layer(*names) if model.room != COMPARISON]
+
+    def comparison(self, *names: str) -> list[CompiledModel]:
+        """Return the models of the named layers that a comparison builds."""
+        return [model for model in self.layer(*names) if model.room == COMPARISON]
 
 
 def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
@@ -139,6 +154,7 @@ def _model(node: dict[str, Any], key: tuple[str, ...]) -> CompiledModel:
     return CompiledModel(
         name=node["name"],
         layer=node["fqn"][1],
+        room=node["fqn"][2],
         materialized=node["config"]["materialized"],
         relation=node["relation_name"],
         sql=node["compiled_code"],
@@ -191,7 +207,10 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
     if config.get("incremental_strategy") != expected.strategy:
         yield f"the strategy {config.get('incremental_strategy')} is not supported"
     hooks = {hook["sql"] for when in ("pre-hook", "post-hook") for hook in config[when]}
-    for hook in sorted(hooks ^ expected.hooks):
+    allowed = expected.hooks
+    if node["fqn"][2] == COMPARISON:
+        allowed |= COMPARISON_HOOKS.get(layer, frozenset())
+    for hook in sorted(hooks ^ allowed):
         yield f"the hook {hook} is {'not supported' if hook in hooks else 'missing'}"
     rules = {rule["type"] for column in node["columns"].values() for rule in column["constraints"]}
     for rule in sorted(rules - CONSTRAINTS):

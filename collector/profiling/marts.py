@@ -25,21 +25,36 @@ def build_marts(
     connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
 ) -> None:
     """Replace the rows of the batch's runs in every mart, and create missing tables and views."""
-    _prepare(connection, plan)
+    prepare(connection, plan)
     is_known = connection.execute(
         f"select run_id from {WAREHOUSE}.main.runs where run_id in ({BATCH_RUNS}) limit 1"
     ).fetchone()
-    for model in plan.layer("marts"):
+    if is_known:
+        forget_comparisons(
+            connection, plan, f"run_id in ({BATCH_RUNS}) or baseline_run_id in ({BATCH_RUNS})"
+        )
+    for model in plan.batch("marts"):
         progress(model.name)
         if is_known:
             connection.execute(f"delete from {model.relation} where run_id in ({BATCH_RUNS})")
-        names = ", ".join(quote_name(column.name) for column in model.columns)
-        connection.execute(
-            f"insert into {model.relation} ({names}) select {names} from ({model.sql}) as batch"
-        )
+        insert_rows(connection, model)
 
 
-def _prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+def forget_comparisons(connection: duckdb.DuckDBPyConnection, plan: Plan, condition: str) -> None:
+    """Delete the comparisons that meet a condition: they are made again, or no longer hold."""
+    for model in plan.comparison("marts"):
+        connection.execute(f"delete from {model.relation} where {condition}")
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, model: CompiledModel) -> None:
+    """Insert the rows that a mart's query returns."""
+    names = ", ".join(quote_name(column.name) for column in model.columns)
+    connection.execute(
+        f"insert into {model.relation} ({names}) select {names} from ({model.sql}) as batch"
+    )
+
+
+def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     """Create the tables and views that the warehouse lacks, by copying those of an empty one.
 
     The empty warehouse is cached, because its hundreds of comments take longer to write than the

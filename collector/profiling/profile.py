@@ -102,7 +102,7 @@ def profile(
     _check_paths(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
     plan = load_plan()
-    built = [model for model in plan.models if model.layer not in marts.VIEW_LAYERS]
+    built = plan.batch("staging", "audits", "intermediate", "marts")
     steps = StepCounter(listener, total=len(built) + len(plan.checks))
     with (
         log_defects("profile"),

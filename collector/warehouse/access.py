@@ -32,20 +32,35 @@ def transaction(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[None]:
     """Attach the warehouse, run the block in one transaction on it, and always detach it."""
+    with attached(connection, path, on_wait=on_wait), committed(connection):
+        yield
+
+
+@contextlib.contextmanager
+def attached(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+) -> Iterator[None]:
+    """Attach the warehouse for writing, and always detach it."""
     open_with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
     try:
-        connection.execute("begin transaction")
-        try:
-            yield
-            connection.execute("commit")
-        except BaseException:
-            # a failed commit has already ended the transaction
-            with contextlib.suppress(duckdb.Error):
-                connection.execute("rollback")
-            raise
+        yield
     finally:
         with contextlib.suppress(duckdb.Error):
             connection.execute(f"detach {WAREHOUSE}")
+
+
+@contextlib.contextmanager
+def committed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """Run the block in one transaction."""
+    connection.execute("begin transaction")
+    try:
+        yield
+        connection.execute("commit")
+    except BaseException:
+        # a failed commit has already ended the transaction
+        with contextlib.suppress(duckdb.Error):
+            connection.execute("rollback")
+        raise
 
 
 def attach(

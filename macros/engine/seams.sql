@@ -8,9 +8,16 @@
 {% macro staged_verdicts() %}{{ return(adapter.dispatch('staged_verdicts')()) }}{% endmacro %}
 {% macro staged_prices() %}{{ return(adapter.dispatch('staged_prices')()) }}{% endmacro %}
 
+{# The pairs of runs to compare, one row each. #}
+{% macro declared_comparisons() %}{{ return(adapter.dispatch('declared_comparisons')()) }}{% endmacro %}
+
 {# Hooks: tell staging which runs to read; remove these runs from a mart before they are inserted again. #}
 {% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 {% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}
+
+{# Hooks: tell the comparison models which runs to compare; remove comparisons before they are inserted again. #}
+{% macro declare_comparisons() %}{{ return(adapter.dispatch('declare_comparisons')()) }}{% endmacro %}
+{% macro forget_comparisons() %}{{ return(adapter.dispatch('forget_comparisons')()) }}{% endmacro %}
 
 {# Values in a fixed order. Sums of doubles depend on their order, so every mean and sum of doubles names one. #}
 {% macro values_in_order(expression, order_by) %}{{ return(adapter.dispatch('values_in_order')(expression, order_by)) }}{% endmacro %}

@@ -29,6 +29,43 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Profiled, dict[
     return profile_agents(tmp_path_factory.mktemp("simulated"), agents), chances
 
 
+# pass rates near 0, and in the middle; the t interval covers 85 to 91 % of the first two
+DESIGNS = {
+    "rare_4x50": (50, 4, 0.1, 3.0),
+    "rare_1x100": (100, 1, 0.1, 3.0),
+    "even_4x20": (20, 4, 1.0, 1.0),
+    "even_1x20": (20, 1, 1.0, 1.0),
+}
+
+
+@pytest.fixture(scope="module")
+def designed(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    """120 agents of each design: tasks drawn from a beta distribution, then their rollouts."""
+    rng = random.Random(3)
+    agents = {
+        f"{name}_{i}": [
+            [float(rng.random() < chance) for _ in range(repeats)]
+            for chance in [rng.betavariate(a, b) for _ in range(tasks)]
+        ]
+        for name, (tasks, repeats, a, b) in DESIGNS.items()
+        for i in range(120)
+    }
+    return profile_agents(tmp_path_factory.mktemp("designed"), agents)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_intervals_of_shares_hold_near_0_too(name: str, designed: Profiled) -> None:
+    _, _, a, b = DESIGNS[name]
+    rows = designed.table(
+        f"from agent_scores where starts_with(agent_name, '{name}') and score = 'pass_rate'"
+    )
+    truth = a / (a + b)
+    covered = sum(row["low"] <= truth <= row["high"] for row in rows)
+    assert len(rows) == 120
+    # fewer than 106 of 120 have a chance of 0.1 % at a true coverage of 95 %
+    assert covered >= 106
+
+
 @pytest.mark.parametrize(
     ("score", "truth", "most"),
     [
@@ -76,29 +113,36 @@ def levelled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
 
 
 @pytest.mark.parametrize(
-    ("agent", "score"),
+    ("agent", "score", "error"),
     [
-        ("tenths", "mean_reward"),
-        ("halves", "mean_reward"),
-        ("halves", "pass_rate"),
-        ("thirds", "mean_reward"),
-        ("thirds", "pass_rate"),
+        ("tenths", "mean_reward", 0.0),
+        # the variance of one half within each task: 1/2, 1/3 and 3/10 over 2, 4 and 6 rollouts
+        ("halves", "mean_reward", (1 / 4 + 1 / 12 + 1 / 20) ** 0.5 / 3),
+        ("halves", "pass_rate", (1 / 4 + 1 / 12 + 1 / 20) ** 0.5 / 3),
     ],
 )
-def test_tasks_of_equal_value_have_no_interval(agent: str, score: str, levelled: Profiled) -> None:
-    (row,) = levelled.table(f"from agent_scores where agent_name = '{agent}' and score = '{score}'")
-    names = ("low", "high", "interval_method", "rerun_ratio")
-    assert {name: row[name] for name in names} == dict.fromkeys(names)
-    assert row["std_error"] == pytest.approx(0, abs=1e-12)
+def test_tasks_of_equal_value_are_no_surer_than_a_rerun(
+    agent: str, score: str, error: float, levelled: Profiled
+) -> None:
+    row = score_row(levelled, agent, score)
+    assert row["std_error"] == pytest.approx(error, abs=1e-12)
+    assert row["interval_method"] == "wilson"
+    assert row["low"] < row["value"] < row["high"]
+    assert row["high"] - row["low"] > 0.3
 
 
 @pytest.mark.parametrize("agent", ["halves", "thirds"])
-def test_tasks_of_equal_pass_at_k_have_no_interval(agent: str, levelled: Profiled) -> None:
-    found = levelled.query(
-        "select pass_at_k_low, pass_at_k_high, pass_hat_k_low, pass_hat_k_high from pass_at_k"
+def test_tasks_of_equal_pass_at_k_have_the_interval_of_as_many_trials(
+    agent: str, levelled: Profiled
+) -> None:
+    ((share, low, high),) = levelled.query(
+        "select pass_at_k, pass_at_k_low, pass_at_k_high from pass_at_k"
         f" where agent_name = '{agent}' and k = 1"
     )
-    assert found == [(None, None, None, None)]
+    # Wilson's interval: where the distance to the share is the quantile's standard errors
+    for bound in (low, high):
+        error = (bound * (1 - bound) / 3) ** 0.5
+        assert abs(share - bound) / error == pytest.approx(stats.t.ppf(0.975, 2), rel=1e-9)
 
 
 @pytest.fixture(scope="module")

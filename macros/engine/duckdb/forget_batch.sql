@@ -15,5 +15,8 @@
     limit 1;
     {%- if is_incremental() %}
     delete from {{ this }} where run_id in (select run_id from {{ batch }});
+    {%- if 'baseline_run_id' in model.columns %}
+    delete from {{ this }} where baseline_run_id in (select run_id from {{ batch }});
+    {%- endif %}
     {%- endif -%}
 {% endmacro %}

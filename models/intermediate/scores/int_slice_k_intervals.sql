@@ -31,16 +31,20 @@ intervals as (
         k,
         pass_at_k,
         at_error as pass_at_k_std_error,
-        {{ interval_bound('pass_at_k', 'at_error', 'task_count', 't', 'true', '-') }}
-            as pass_at_k_low,
-        {{ interval_bound('pass_at_k', 'at_error', 'task_count', 't', 'true', '+') }}
-            as pass_at_k_high,
+        {{ interval_bound(
+            'pass_at_k', 'at_error', 'task_count', 'rollout_count', 't', 'true', '-'
+        ) }} as pass_at_k_low,
+        {{ interval_bound(
+            'pass_at_k', 'at_error', 'task_count', 'rollout_count', 't', 'true', '+'
+        ) }} as pass_at_k_high,
         pass_hat_k,
         hat_error as pass_hat_k_std_error,
-        {{ interval_bound('pass_hat_k', 'hat_error', 'task_count', 't', 'true', '-') }}
-            as pass_hat_k_low,
-        {{ interval_bound('pass_hat_k', 'hat_error', 'task_count', 't', 'true', '+') }}
-            as pass_hat_k_high
+        {{ interval_bound(
+            'pass_hat_k', 'hat_error', 'task_count', 'rollout_count', 't', 'true', '-'
+        ) }} as pass_hat_k_low,
+        {{ interval_bound(
+            'pass_hat_k', 'hat_error', 'task_count', 'rollout_count', 't', 'true', '+'
+        ) }} as pass_hat_k_high
     from errors
 )
 

@@ -7,6 +7,7 @@ grouped as (
         estimates.has_answers,
         estimates.k,
         count(*) as task_count,
+        cast(sum(estimates.rollout_count) as bigint) as rollout_count,
         count(case when estimates.is_last then 1 end) as last_count,
         min(estimates.pass_at_k) as pass_at_k_min,
         max(estimates.pass_at_k) as pass_at_k_max,
@@ -74,6 +75,7 @@ totals as (
         has_answers,
         k,
         task_count,
+        rollout_count,
         task_count + cast(coalesce(sum(last_count) over smaller_k, 0) as bigint)
             as all_task_count,
         first_value(last_count) over all_k as single_task_count,

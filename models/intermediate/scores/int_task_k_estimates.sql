@@ -20,6 +20,7 @@ outcomes as (
 chances as (
     select
         prefixes.*,
+        outcomes.total as rollout_count,
         prefixes.k = outcomes.total as is_last,
         1 - {{ subset_share('outcomes.fail_count', 'outcomes.total', 'prefixes.k') }}
             as pass_at_k,

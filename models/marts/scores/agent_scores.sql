@@ -10,8 +10,21 @@ spread as (
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        groups.*,
+        groups.score,
+        groups.k,
+        groups.is_share,
+        groups.task_count,
+        groups.rollout_count,
+        groups.value,
+        groups.rollout_value,
+        groups.noise_sum,
         sqrt(groups.noise_sum) / groups.task_count as rerun_std_error,
+        -- an error below the rerun's noise is an accident of few tasks
+        case
+            when sqrt(groups.noise_sum) / groups.task_count > groups.std_error
+                then sqrt(groups.noise_sum) / groups.task_count
+            else groups.std_error
+        end as std_error,
         {{ t_quantile('quantiles.quantile', '(groups.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
         bootstrap.high as bootstrap_high
@@ -54,12 +67,13 @@ scores as (
         task_count,
         rollout_count,
         std_error,
-        {{ interval_bound('value', 'std_error', 'task_count', 't', 'is_share', '-') }}
-            as low,
-        {{ interval_bound('value', 'std_error', 'task_count', 't', 'is_share', '+') }}
-            as high,
-        {{ interval_method('value', 'std_error', 'task_count', 'is_share') }}
-            as interval_method,
+        {{ interval_bound(
+            'value', 'std_error', 'task_count', 'rollout_count', 't', 'is_share', '-'
+        ) }} as low,
+        {{ interval_bound(
+            'value', 'std_error', 'task_count', 'rollout_count', 't', 'is_share', '+'
+        ) }} as high,
+        {{ interval_method('std_error', 'task_count', 'is_share') }} as interval_method,
         {{ finite('rerun_std_error') }} as rerun_std_error,
         case
             when std_error > 0 and {{ is_finite('rerun_std_error') }}

@@ -1,0 +1,92 @@
+"""Build the comparison models for pairs of runs, and read the marts that they fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import duckdb
+
+from collector.errors import FileError
+from collector.profiling.manifest import Plan
+from collector.profiling.marts import forget_comparisons, insert_rows, prepare
+from collector.profiling.plan import load_plan
+from collector.warehouse.access import SCRATCH, attached, committed
+
+PAIR_TYPE = (
+    "struct(baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar,"
+    " candidate_agent_name varchar, alpha double, margin double, cluster_by varchar,"
+    " is_fixed_suite boolean, is_forced boolean)"
+)
+DECLARED = (
+    "(run_id, baseline_run_id) in"
+    f" (select (run_id, baseline_run_id) from {SCRATCH}.intermediate.int_compared_runs)"
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs to compare, and optionally their agents."""
+
+    baseline_run_id: str
+    candidate_run_id: str
+    baseline_agent_name: str | None = None
+    candidate_agent_name: str | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonSettings:
+    """What a verdict may claim."""
+
+    alpha: float = 0.05
+    margin: float | None = None
+    cluster_by: str | None = None
+    is_fixed_suite: bool = False
+    is_forced: bool = False
+
+
+def build_comparisons(
+    connection: duckdb.DuckDBPyConnection,
+    warehouse: Path,
+    pairs: Sequence[Pair],
+    settings: ComparisonSettings,
+    *,
+    progress: Callable[[str], None],
+) -> None:
+    """Compare the pairs and write the comparison marts; earlier comparisons of them go.
+
+    The steps in between stay in the database in memory of the connection.
+    """
+    plan = load_plan()
+    rows = [asdict(pair) | asdict(settings) for pair in pairs]
+    connection.execute(f"set variable spotter_comparisons = ?::{PAIR_TYPE}[]", [rows])
+    for seed in plan.seeds:
+        connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
+    with attached(connection, warehouse, on_wait=progress):
+        _build_steps(connection, plan, warehouse, progress=progress)
+        with committed(connection):
+            prepare(connection, plan)
+            forget_comparisons(connection, plan, DECLARED)
+            for model in plan.comparison("marts"):
+                progress(model.name)
+                insert_rows(connection, model)
+
+
+def _build_steps(
+    connection: duckdb.DuckDBPyConnection,
+    plan: Plan,
+    warehouse: Path,
+    *,
+    progress: Callable[[str], None],
+) -> None:
+    try:
+        for model in plan.comparison("intermediate"):
+            progress(model.name)
+            connection.execute(f"create or replace table {model.relation} as {model.sql}")
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise FileError(
+            f"the warehouse {warehouse} is of an earlier version of Spotter and lacks what a"
+            f" comparison reads ({str(error).splitlines()[0]})\n"
+            "  what to do: profile the runs again"
+        ) from error

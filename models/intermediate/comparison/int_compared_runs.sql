@@ -1,0 +1,58 @@
+with
+
+declared as (
+    {{ declared_comparisons() }}
+),
+
+agents as (
+    select
+        reliability.run_id,
+        reliability.agent_name,
+        reliability.clean_ratio,
+        runs.dropped_task_count > 0 as has_dropped_tasks,
+        count(*) over (partition by reliability.run_id) as agent_count
+    from {{ ref('agent_reliability') }} as reliability
+    inner join {{ ref('runs') }} as runs using (run_id)
+),
+
+-- the named agents; else agents of the same name, or the only agent of each run
+matched as (
+    select
+        declared.baseline_run_id,
+        baselines.agent_name as baseline_agent_name,
+        declared.candidate_run_id as run_id,
+        candidates.agent_name,
+        declared.alpha,
+        declared.margin,
+        declared.cluster_by,
+        declared.is_fixed_suite,
+        declared.is_forced,
+        baselines.clean_ratio as baseline_clean_ratio,
+        candidates.clean_ratio,
+        baselines.has_dropped_tasks as has_baseline_dropped_tasks,
+        candidates.has_dropped_tasks
+    from declared
+    inner join agents as baselines on declared.baseline_run_id = baselines.run_id
+    inner join agents as candidates on declared.candidate_run_id = candidates.run_id
+    where baselines.agent_name
+        = coalesce(declared.baseline_agent_name, baselines.agent_name)
+        and candidates.agent_name
+        = coalesce(declared.candidate_agent_name, candidates.agent_name)
+        and (
+            baselines.agent_name = candidates.agent_name
+            or declared.baseline_agent_name is not null
+            or declared.candidate_agent_name is not null
+            or (baselines.agent_count = 1 and candidates.agent_count = 1)
+        )
+),
+
+pairs as (
+    select
+        row_number() over (
+            order by baseline_run_id, run_id, baseline_agent_name, agent_name
+        ) as pair_key,
+        *
+    from matched
+)
+
+select * from pairs

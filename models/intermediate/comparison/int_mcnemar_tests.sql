@@ -1,0 +1,40 @@
+with
+
+groups as (
+    select
+        group_key,
+        lost_count + gained_count as changed_count,
+        least(lost_count, gained_count) as fewer_count
+    from {{ ref('int_slice_differences') }}
+    where is_binary
+),
+
+places as (
+    select
+        *,
+        {{ numbers_to('fewer_count + 1') }} - 1 as place
+    from groups
+),
+
+-- of the tasks that changed, each is as likely to be lost as to be gained
+chances as (
+    select
+        *,
+        exp({{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)) as chance
+    from places
+),
+
+tests as (
+    select
+        group_key,
+        least(1e0, 2 * {{ sum_in_order('chance', ['place']) }}) as p_value,
+        least(
+            1e0,
+            2 * {{ sum_in_order('chance', ['place']) }}
+            - max(case when place = fewer_count then chance end)
+        ) as mid_p_value
+    from chances
+    group by group_key
+)
+
+select * from tests
