@@ -10,15 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import uvicorn
 from pydantic import ValidationError
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from collector.bundled_files import ORIGIN
 from collector.errors import ServerError, UsageError
+from collector.http_server import Connections, LimitedServer
+from collector.open_files import allow_connections
 from collector.servers.config import HEAD, ServerConfig, head_address, server_configs
 from collector.servers.head import Instance, head_app
 from collector.servers.implementations import load_environment, load_model, refuse_nemo_gym_program
+from collector.servers.protection import Protection
 from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
 from collector.servers.responses_api_agents.simple_agent import SimpleAgent, SimpleAgentSettings
@@ -27,7 +30,7 @@ from collector.suggestions import suggestion
 from collector.validation import problems_of
 
 Row = dict[str, Any]
-BACKLOG = 2048
+MOST_CONNECTIONS = 16_384
 SHARED_FIELDS = ("host", "port", "entrypoint", "domain", ORIGIN)
 KNOWN_FIELDS = {
     "simple_agent": (
@@ -86,8 +89,14 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
         apps = {server.name: _build_app(server, instances) for server in servers}
         head = Instance(HEAD, HEAD, "head", head_host, _bound_port(head_socket))
         config[HEAD] = {"host": head.host, "port": head.port}
-        running = [_GymServer(app, sockets[name], name) for name, app in apps.items()]
-        running.append(_GymServer(head_app(config, instances), head_socket, HEAD))
+        sockets[HEAD] = head_socket
+        connections = Connections(_most_connections())
+        protection = Protection.of_config(config, [head_host, *(one.host for one in instances)])
+        running = [
+            _GymServer(protection.wrap(app, name), sockets[name], name, connections)
+            for name, app in {**apps, HEAD: head_app(config, instances)}.items()
+        ]
+        stack.enter_context(protection.redacted_logs())
         tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
         try:
             await asyncio.gather(*(server.wait_until_started() for server in running))
@@ -101,26 +110,13 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
                 task.cancel()
 
 
-class _GymServer(uvicorn.Server):
-    """A server that leaves signals to the command that started all servers."""
-
-    def __init__(self, app: Starlette, listening: socket.socket, name: str) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                log_level="warning",
-                access_log=False,
-                backlog=BACKLOG,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=2,
-            )
-        )
+class _GymServer(LimitedServer):
+    def __init__(
+        self, app: ASGIApp, listening: socket.socket, name: str, connections: Connections
+    ) -> None:
+        super().__init__(app, connections, timeout_graceful_shutdown=2)
         self.name = name
         self._listening = listening
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
     async def run(self) -> None:  # type: ignore[override]  # uvicorn's starts a loop
         await self.serve(sockets=[self._listening])
@@ -131,6 +127,15 @@ class _GymServer(uvicorn.Server):
 
     def stop(self) -> None:
         self.should_exit = True
+
+
+def _most_connections() -> int:
+    """Return the limit for all servers together.
+
+    A rollout takes a connection to the agent, and one to the model and one to the environment with
+    both their ends in this process: five open files, three of which belong to servers.
+    """
+    return max(1, allow_connections(MOST_CONNECTIONS) * 3 // 5)
 
 
 @contextlib.contextmanager
@@ -150,7 +155,7 @@ def _listening_socket(name: str, host: str, port: int) -> Iterator[socket.socket
                 "  what to do: check with spotter status whether a gym is already running there."
                 " Stop it, or choose another port (for the head server with --head-port)"
             ) from error
-        bound.listen(BACKLOG)
+        bound.listen()
         yield bound
 
 
