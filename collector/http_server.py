@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import itertools
 import logging
 import socket
 import time
@@ -27,6 +28,7 @@ ACCEPTED_AT_ONCE = 64
 BACKLOG = 2048
 QUIET_SECONDS = 60.0
 LOG = logging.getLogger("spotter")
+LOGGERS = ("asyncio", "spotter", "uvicorn.error")
 
 
 class Connections:
@@ -49,11 +51,11 @@ class Connections:
         self.wait(connection)
         if len(self._open) > self.most:
             LOG.warning(
-                "%d connections are open, which is the limit: connections that wait for their"
-                " client are closed (logged once a minute)",
+                "the limit of %d connections is reached: each new one closes the one that has"
+                " waited longest for its client (logged once a minute)",
                 self.most,
             )
-            self._close(next(iter(self._waiting)))
+            self.close_longest_waiting(1)
 
     def wait(self, connection: LimitedProtocol) -> None:
         """Note that a connection waits for its client from now on."""
@@ -73,6 +75,11 @@ class Connections:
         """Forget a connection that is closed."""
         self._open.discard(connection)
         self._waiting.pop(connection, None)
+
+    def close_longest_waiting(self, count: int) -> None:
+        """Close this many connections, or as many as wait for their client."""
+        for connection in list(itertools.islice(self._waiting, count)):
+            self._close(connection)
 
     def close_overdue(self) -> None:
         """Close the connections that have waited for PATIENCE_SECONDS."""
@@ -170,8 +177,8 @@ class LimitedServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to serve, with a longer queue of connections that are not yet accepted."""
-        asyncio.get_running_loop().set_exception_handler(_log_briefly)
-        for name in ("asyncio", "spotter", "uvicorn.error"):
+        asyncio.get_running_loop().set_exception_handler(self._handle_error)
+        for name in LOGGERS:
             _add_filter(logging.getLogger(name))
         await super().startup(sockets)
         for listening in sockets or ():
@@ -181,6 +188,16 @@ class LimitedServer(uvicorn.Server):
         """Close overdue connections; uvicorn calls this ten times a second."""
         self._connections.close_overdue()
         return await super().on_tick(counter)
+
+    def _handle_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Make room if a connection could not be accepted; log any other error as usual."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and "accept" in str(context.get("message")):
+            LOG.warning("cannot accept a connection: %s (logged once a minute)", error.strerror)
+            # asyncio calls this as often as it would have accepted a connection
+            self._connections.close_longest_waiting(1)
+        else:
+            loop.default_exception_handler(context)
 
 
 class RepetitionFilter(logging.Filter):
@@ -206,12 +223,3 @@ class RepetitionFilter(logging.Filter):
 def _add_filter(logger: logging.Logger) -> None:
     if not any(isinstance(known, RepetitionFilter) for known in logger.filters):
         logger.addFilter(RepetitionFilter())
-
-
-def _log_briefly(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log one line about a connection that could not be accepted, and anything else as usual."""
-    error = context.get("exception")
-    if isinstance(error, OSError) and "accept" in str(context.get("message")):
-        LOG.warning("connections have to wait: %s (logged once a minute)", error.strerror)
-    else:
-        loop.default_exception_handler(context)
