@@ -24,6 +24,7 @@ from collector.servers.implementations import load_environment, load_model, refu
 from collector.servers.protection import Protection
 from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+from collector.servers.resources_servers.timed_calls import DEFAULT_CALL_SECONDS
 from collector.servers.responses_api_agents.simple_agent import SimpleAgent, SimpleAgentSettings
 from collector.servers.responses_api_models.server import model_app
 from collector.suggestions import suggestion
@@ -44,8 +45,8 @@ KNOWN_FIELDS = {
         *("openai_base_url", "openai_api_key", "openai_model", "api"),
         *("request_timeout", "max_retries"),
     ),
-    "workplace_assistant": ("session_timeout", "data_dir"),
-    "arithmetic": ("session_timeout",),
+    "workplace_assistant": ("session_timeout", "call_timeout", "data_dir"),
+    "arithmetic": ("session_timeout", "call_timeout"),
 }
 STOP_SECONDS = 5.0
 
@@ -185,9 +186,14 @@ def _build_app(server: ServerConfig, instances: list[Instance]) -> Starlette:
     _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
-            seconds = _session_seconds(server.settings.get("session_timeout"))
             environment = load_environment(server.implementation, server.settings)
-            app = ResourcesServer(server.name, environment, session_seconds=seconds).app()
+            resources = ResourcesServer(
+                server.name,
+                environment,
+                session_seconds=_seconds(server, "session_timeout", DEFAULT_SESSION_SECONDS),
+                call_seconds=_seconds(server, "call_timeout", DEFAULT_CALL_SECONDS),
+            )
+            app = resources.app()
             app.state.note = environment.description()
             return app
         if server.kind == "responses_api_models":
@@ -200,11 +206,12 @@ def _build_app(server: ServerConfig, instances: list[Instance]) -> Starlette:
         raise UsageError(f"{server.name}: {error}") from error
 
 
-def _session_seconds(value: Any) -> float:
+def _seconds(server: ServerConfig, name: str, default: float) -> float:
+    value = server.settings.get(name)
     if value is None:
-        return DEFAULT_SESSION_SECONDS
+        return default
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError("session_timeout must be a positive number of seconds")
+        raise ValueError(f"{name} must be a positive number of seconds")
     return float(value)
 
 
