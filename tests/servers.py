@@ -32,6 +32,8 @@ class RunningGym:
     process: subprocess.Popen[str]
     head_port: int
     urls: dict[str, str]
+    errors: str = ""
+    """What the servers logged, once they have ended."""
 
     @property
     def head(self) -> str:
@@ -56,12 +58,13 @@ def running_gym(*arguments: str, cwd: Path, command: str = "spotter") -> Iterato
         raise AssertionError(f"the servers did not start: {errors}")
     ready = json.loads(line)
     urls = {server["name"]: server["url"] for server in ready["servers"]}
+    gym = RunningGym(process, ready["head"]["port"], urls)
     try:
-        yield RunningGym(process, ready["head"]["port"], urls)
+        yield gym
     finally:
         process.terminate()
-        _, errors = process.communicate(timeout=60)
-        assert "never retrieved" not in errors, errors
+        _, gym.errors = process.communicate(timeout=60)
+        assert "never retrieved" not in gym.errors, gym.errors
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,22 @@ class Answer:
 
 
 def post(
-    url: str, body: Any, *, cookie: str | None = None, kind: str = "application/json"
+    url: str,
+    body: Any,
+    *,
+    cookie: str | None = None,
+    kind: str = "application/json",
+    host: str | None = None,
 ) -> Answer:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = {"Content-Type": kind, **({"Cookie": cookie} if cookie else {})}
+    given = {"Content-Type": kind, "Cookie": cookie, "Host": host}
+    headers = {name: value for name, value in given.items() if value}
     return _send(urllib.request.Request(url, data=data, headers=headers, method="POST"))  # noqa: S310
 
 
-def get(url: str) -> Answer:
-    return _send(urllib.request.Request(url))  # noqa: S310
+def get(url: str, *, host: str | None = None) -> Answer:
+    headers = {"Host": host} if host else {}
+    return _send(urllib.request.Request(url, headers=headers))  # noqa: S310
 
 
 def _send(request: urllib.request.Request) -> Answer:

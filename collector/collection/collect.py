@@ -18,7 +18,6 @@ from collector.collection.discovery import Servers, find_servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
-from collector.collection.open_files import allow_connections
 from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
 from collector.collection.prepare import PreparedRun, RunFiles, prepared_run
 from collector.collection.progress import CollectProgress
@@ -28,6 +27,7 @@ from collector.collection.state import Tally, open_requests
 from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
+from collector.open_files import SPARE_DESCRIPTORS, allow_connections
 
 REFRESH_SECONDS = 0.25
 REACH_SECONDS = 5.0
@@ -137,10 +137,19 @@ class _Collection:
                     await self._aggregate(servers, client)
         return result
 
+    def _parallel(self, wanted: int) -> int:
+        allowed = allow_connections(wanted)
+        if allowed < wanted:
+            self._progress.say(
+                f"warning: this system allows only {allowed + SPARE_DESCRIPTORS} open files, so"
+                f" {allowed} rollouts at once"
+            )
+        return allowed
+
     async def _run_rollouts(self, servers: Servers, client: GymClient, failures: Journal) -> None:
         state, settings = self._run.state, self._settings
         policy = Policy(
-            parallel=allow_connections(settings.num_samples_in_parallel, self._progress.say),
+            parallel=self._parallel(settings.num_samples_in_parallel),
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
             # every server was reached: one that does not answer now may be restarting

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,7 +20,7 @@ from collector.collection.head_config import (
 from collector.collection.settings.connection import Connection
 from collector.errors import ServerError, SpotterError, UsageError
 from collector.gym_client import ClientError, GymClient, NotSentError, url_without_password
-from collector.secrets import Redactor, secret_texts
+from collector.secrets import Redactor, secret_texts, url_secrets
 from collector.suggestions import suggestion
 
 REACH_PAUSE = 0.25
@@ -54,7 +53,7 @@ async def find_servers(
     Without names, return the given addresses, or else all that the head server knows.
     """
     urls = {name: _parse_url(name, url) for name, url in connection.agent_urls.items()}
-    secrets = [text for url in urls.values() for text in _passwords(url)]
+    secrets = [text for url in urls.values() for text in url_secrets(str(url))]
     wanted = sorted(set(urls if names is None else names))
     if all(name in urls for name in wanted) and (urls or names is not None):
         return Servers({name: urls[name] for name in wanted}, Redactor(secrets))
@@ -122,12 +121,6 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
             except ClientError:
                 pass  # it answered
             break
-
-
-def _passwords(url: httpx.URL) -> list[str]:
-    if not url.password:
-        return []
-    return [url.password, base64.b64encode(url.userinfo).decode()]
 
 
 def _parse_url(name: str, text: str) -> httpx.URL:

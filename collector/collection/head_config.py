@@ -147,6 +147,12 @@ async def fetch_head_config(address: HeadAddress, client: GymClient) -> HeadConf
         reply = await client.get(url, timeout=HEAD_SECONDS)
     except ClientError as error:
         raise ServerError(f"no head server at {head}: {error}{advice}") from error
+    if reply.status == httpx.codes.MISDIRECTED_REQUEST:
+        raise ServerError(
+            f"the head server does not serve the host name {address.head_host}\n"
+            "  what to do: give an IP address with --head-host, or add the name to allowed_hosts in"
+            " the servers' config"
+        )
     if reply.status != httpx.codes.OK:
         raise ServerError(f"the head server answered {reply.status} at {url}{advice}")
     config = _parse_config(reply.body)

@@ -28,6 +28,8 @@ HEAD = "head_server"
 # NeMo Gym's guide sets these with any model
 POLICY = ("policy_base_url", "policy_api_key", "policy_model_name")
 HEAD_PORT = 11000
+# the setting with host names that clients use besides those of the config
+ALLOWED_HOSTS = "allowed_hosts"
 SHORTEST_SECRET = 4
 LARGEST_CONFIG = 10_000_000
 REFERENCE = re.compile(r"\$\{([^${}]*)\}")
@@ -201,7 +203,7 @@ def _refuse_unused(override: str, config: Row) -> None:
     name = override.partition("=")[0].split(".")[0]
     texts = [item for _, item in yaml_values.walk(config) if isinstance(item, str)]
     used = {key.split(".")[0] for text in texts for key in REFERENCE.findall(text)}
-    known = [*config, *used, HEAD, *POLICY]
+    known = [*config, *used, HEAD, ALLOWED_HOSTS, *POLICY]
     if name not in known:
         guess = suggestion(name, map(str, known))
         raise UsageError(f"unknown setting {name}: the config neither has nor uses it{guess}")

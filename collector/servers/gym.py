@@ -10,24 +10,28 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import uvicorn
 from pydantic import ValidationError
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from collector.bundled_files import ORIGIN
 from collector.errors import ServerError, UsageError
+from collector.http_server import Connections, LimitedServer
+from collector.open_files import allow_connections
 from collector.servers.config import HEAD, ServerConfig, head_address, server_configs
 from collector.servers.head import Instance, head_app
 from collector.servers.implementations import load_environment, load_model, refuse_nemo_gym_program
+from collector.servers.protection import Protection
 from collector.servers.relays import AGENTS, add_relays
 from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+from collector.servers.resources_servers.timed_calls import DEFAULT_CALL_SECONDS
 from collector.servers.responses_api_agents.simple_agent import SimpleAgent, SimpleAgentSettings
 from collector.servers.responses_api_models.server import model_app
 from collector.suggestions import suggestion
 from collector.validation import problems_of
 
 Row = dict[str, Any]
-BACKLOG = 2048
+MOST_CONNECTIONS = 16_384
 SHARED_FIELDS = ("host", "port", "entrypoint", "domain", ORIGIN)
 KNOWN_FIELDS = {
     "simple_agent": (
@@ -41,8 +45,8 @@ KNOWN_FIELDS = {
         *("openai_base_url", "openai_api_key", "openai_model", "api"),
         *("request_timeout", "max_retries"),
     ),
-    "workplace_assistant": ("session_timeout", "data_dir"),
-    "arithmetic": ("session_timeout",),
+    "workplace_assistant": ("session_timeout", "call_timeout", "data_dir"),
+    "arithmetic": ("session_timeout", "call_timeout"),
 }
 STOP_SECONDS = 5.0
 
@@ -86,8 +90,14 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
         apps = {server.name: _build_app(server, instances) for server in servers}
         head = Instance(HEAD, HEAD, "head", head_host, _bound_port(head_socket))
         config[HEAD] = {"host": head.host, "port": head.port}
-        running = [_GymServer(app, sockets[name], name) for name, app in apps.items()]
-        running.append(_GymServer(head_app(config, instances), head_socket, HEAD))
+        sockets[HEAD] = head_socket
+        connections = Connections(_most_connections())
+        protection = Protection.of_config(config, [head_host, *(one.host for one in instances)])
+        running = [
+            _GymServer(protection.wrap(app, name), sockets[name], name, connections)
+            for name, app in {**apps, HEAD: head_app(config, instances)}.items()
+        ]
+        stack.enter_context(protection.redacted_logs())
         tasks = [asyncio.create_task(server.run(), name=server.name) for server in running]
         try:
             await asyncio.gather(*(server.wait_until_started() for server in running))
@@ -101,26 +111,13 @@ async def running_gym(config: Row) -> AsyncIterator[Gym]:
                 task.cancel()
 
 
-class _GymServer(uvicorn.Server):
-    """A server that leaves signals to the command that started all servers."""
-
-    def __init__(self, app: Starlette, listening: socket.socket, name: str) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                log_level="warning",
-                access_log=False,
-                backlog=BACKLOG,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=2,
-            )
-        )
+class _GymServer(LimitedServer):
+    def __init__(
+        self, app: ASGIApp, listening: socket.socket, name: str, connections: Connections
+    ) -> None:
+        super().__init__(app, connections, timeout_graceful_shutdown=2)
         self.name = name
         self._listening = listening
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
     async def run(self) -> None:  # type: ignore[override]  # uvicorn's starts a loop
         await self.serve(sockets=[self._listening])
@@ -131,6 +128,15 @@ class _GymServer(uvicorn.Server):
 
     def stop(self) -> None:
         self.should_exit = True
+
+
+def _most_connections() -> int:
+    """Return the limit for all servers together.
+
+    A rollout takes a connection to the agent, and one to the model and one to the environment with
+    both their ends in this process: five open files, three of which belong to servers.
+    """
+    return max(1, allow_connections(MOST_CONNECTIONS) * 3 // 5)
 
 
 @contextlib.contextmanager
@@ -150,7 +156,7 @@ def _listening_socket(name: str, host: str, port: int) -> Iterator[socket.socket
                 "  what to do: check with `spotter status` whether a gym is already running there."
                 " Stop it, or choose another port (for the head server with --head-port)"
             ) from error
-        bound.listen(BACKLOG)
+        bound.listen()
         yield bound
 
 
@@ -180,9 +186,14 @@ def _build_app(server: ServerConfig, instances: list[Instance]) -> Starlette:
     _refuse_misspelt(server)
     try:
         if server.kind == "resources_servers":
-            seconds = _session_seconds(server.settings.get("session_timeout"))
             environment = load_environment(server.implementation, server.settings)
-            app = ResourcesServer(server.name, environment, session_seconds=seconds).app()
+            resources = ResourcesServer(
+                server.name,
+                environment,
+                session_seconds=_seconds(server, "session_timeout", DEFAULT_SESSION_SECONDS),
+                call_seconds=_seconds(server, "call_timeout", DEFAULT_CALL_SECONDS),
+            )
+            app = resources.app()
             app.state.note = environment.description()
             return app
         if server.kind == "responses_api_models":
@@ -195,11 +206,12 @@ def _build_app(server: ServerConfig, instances: list[Instance]) -> Starlette:
         raise UsageError(f"{server.name}: {error}") from error
 
 
-def _session_seconds(value: Any) -> float:
+def _seconds(server: ServerConfig, name: str, default: float) -> float:
+    value = server.settings.get(name)
     if value is None:
-        return DEFAULT_SESSION_SECONDS
+        return default
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError("session_timeout must be a positive number of seconds")
+        raise ValueError(f"{name} must be a positive number of seconds")
     return float(value)
 
 

@@ -13,7 +13,7 @@ import httpx
 
 from collector.errors import InvariantError, SpotterError
 from collector.servers.resources_servers.environment import Environment, Solution, Tool
-from collector.servers.resources_servers.server import DEFAULT_SESSION_SECONDS, ResourcesServer
+from collector.servers.resources_servers.server import ResourcesServer
 from collector.terminal import counted_noun
 
 Row = dict[str, Any]
@@ -34,7 +34,7 @@ async def check_environment(environment: Environment[Any], tasks: Iterable[Row])
 
     Raise InvariantError if `tasks()` or `solution()` fails.
     """
-    server = ResourcesServer("test", environment, session_seconds=DEFAULT_SESSION_SECONDS)
+    server = ResourcesServer("test", environment)
     result = SelfTestResult()
     transport = httpx.ASGITransport(app=server.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from urllib.parse import unquote, urlsplit
 
-from collector.secrets import Redactor, is_hidden_name
+from collector.secrets import Redactor, is_hidden_name, url_secrets
 
 SHORTEST = 5
 FOLDERS = ("PWD", "OLDPWD")  # folders of the shell, not passwords
@@ -30,15 +29,5 @@ def _secrets() -> Iterator[str]:
             continue
         if is_hidden_name(name):
             yield value
-        elif "://" in value:
-            yield from _passwords(value)
-
-
-def _passwords(url: str) -> Iterator[str]:
-    try:
-        password = urlsplit(url).password
-    except ValueError:  # not a URL
-        return
-    if password:
-        yield password
-        yield unquote(password)
+        else:
+            yield from url_secrets(value)

@@ -1,15 +1,9 @@
-"""Access control: accepts requests from the viewer's own pages, with the token if one is set.
-
-The page of another site can send requests to a server on this machine. With a host name that
-changes its address (DNS rebinding), that page could also read the responses. So the Host header
-must be one of the server's names, and background requests from other sites are refused.
-"""
+"""Access control: accepts requests from the viewer's own pages, with the token if one is set."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from secrets import compare_digest
@@ -21,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from collector.host_guard import HostGuard, RequestRefusal
 from collector.viewer.render import page
 
 LOGIN = "/login"
@@ -29,7 +24,6 @@ TARGET_BYTES = 200_000
 BODY_BYTES = 8_192
 WRONG_SECONDS = 0.5
 COOKIE_SECONDS = 30 * 24 * 3600
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -43,15 +37,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-
-
-@dataclass(frozen=True)
-class RequestRefusal:
-    """The status and the reason of a refused request."""
-
-    status: int
-    reason: str
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,12 +59,7 @@ class Guard:
 
     def refusal(self, method: str, path: str, headers: Headers) -> RequestRefusal | None:
         """Return why a request is refused, or None if it is allowed."""
-        return (
-            self._wrong_host(headers.getlist("host"))
-            or _wrong_origin(headers)
-            or _wrong_site(method, headers)
-            or self._wrong_method(method, path)
-        )
+        return self._host_guard.refusal(method, headers) or self._wrong_method(method, path)
 
     def is_logged_in(self, cookies: Mapping[str, str]) -> bool:
         """Tell whether the cookies hold the login, or no login is needed."""
@@ -113,26 +93,16 @@ class Guard:
     def _cookie_value(self) -> str:
         return hashlib.sha256(f"spotter {self.token}".encode()).hexdigest()
 
-    def _wrong_host(self, hosts: list[str]) -> RequestRefusal | None:
-        if len(hosts) == 1 and self._is_own_host(hosts[0].lower()):
-            return None
-        shown = ascii(", ".join(hosts)[:100])
-        return RequestRefusal(
-            421,
-            f"The viewer does not serve the host name {shown}. Open http://127.0.0.1:{self.port}/"
-            " on the machine where the viewer runs. Through a tunnel, use the same port at both"
-            " ends.",
+    @property
+    def _host_guard(self) -> HostGuard:
+        return HostGuard(
+            "The viewer",
+            f"Open http://127.0.0.1:{self.port}/ on the machine where the viewer runs. Through a"
+            " tunnel, use the same port at both ends.",
+            names=self.names,
+            port=self.port,
+            allows_addresses=self.is_remote,
         )
-
-    def _is_own_host(self, host: str) -> bool:
-        name, colon, port = host.rpartition(":")
-        if not colon or host.endswith("]"):
-            name, port = host, "80"
-        if port != str(self.port):
-            return False
-        if name in LOOPBACK_NAMES or name in self.names:
-            return True
-        return self.is_remote and _is_address(name)
 
     def _wrong_method(self, method: str, path: str) -> RequestRefusal | None:
         is_login = method == "POST" and path == LOGIN and self.is_remote
@@ -141,42 +111,6 @@ class Guard:
         return RequestRefusal(
             405, f"The viewer does not accept {method[:20]!a} requests.", {"Allow": "GET, HEAD"}
         )
-
-
-def _is_address(name: str) -> bool:
-    """Tell whether a host is an IP address, which DNS rebinding cannot change."""
-    is_bracketed = name.startswith("[") and name.endswith("]")
-    try:
-        address = ipaddress.ip_address(name[1:-1] if is_bracketed else name)
-    except ValueError:
-        return False
-    return (address.version == 6) == is_bracketed
-
-
-def _wrong_origin(headers: Headers) -> RequestRefusal | None:
-    host = headers.get("host", "").lower()
-    for origin in headers.getlist("origin"):
-        if origin.lower() not in (f"http://{host}", f"https://{host}"):
-            shown = ascii(origin[:100])
-            return RequestRefusal(
-                403, f"A page of {shown} sent this request. Only the viewer's own pages may."
-            )
-    return None
-
-
-def _wrong_site(method: str, headers: Headers) -> RequestRefusal | None:
-    """Refuse requests that another site's page sends; a person may follow a link from there."""
-    site = headers.get("sec-fetch-site", "none")
-    is_followed = (
-        method in ("GET", "HEAD")
-        and headers.get("sec-fetch-mode") == "navigate"
-        and headers.get("sec-fetch-dest") == "document"
-    )
-    if site in ("none", "same-origin") or is_followed:
-        return None
-    return RequestRefusal(
-        403, "A page of another site sent this request. Only the viewer's own pages may."
-    )
 
 
 def local_path(text: str) -> str:

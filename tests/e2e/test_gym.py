@@ -411,3 +411,34 @@ def test_a_port_in_use_is_a_clear_error(workspace: Path) -> None:
         done = run_command("spotter", "run", *BUNDLED, "--head-port", str(port), cwd=workspace)
     assert done.returncode == 3
     assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
+
+
+def test_every_server_refuses_a_foreign_host(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_gym(*BUNDLED, "--set", "allowed_hosts=[gym]", cwd=workspace) as gym:
+        for url in [gym.head, *gym.urls.values()]:
+            assert get(url, host="evil.example:80").status == 421
+            assert get(url, host="gym:80").status == 200
+            assert get(url.replace("127.0.0.1", "localhost")).status == 200
+        model = f"{gym.urls['policy_model']}/v1/responses"
+        assert post(model, {"input": "x"}, host="evil.example").status == 421
+        done = run_command(
+            *("spotter", "collect", "-a", AGENT, "-i", TASKS, "-o", "out.jsonl", "--limit=1"),
+            *("--head-host=localhost", f"--head-port={gym.head_port}"),
+            cwd=workspace,
+        )
+        assert done.returncode == 0, done.stderr
+        look_up = socket.getaddrinfo
+        monkeypatch.setattr(
+            socket,
+            "getaddrinfo",
+            lambda _, *more, **options: look_up("127.0.0.1", *more, **options),
+        )
+        flags = ("--head-host=rebound.example", f"--head-port={gym.head_port}")
+        done = run_command(
+            *("spotter", "collect", "-a", AGENT, "-i", TASKS, "-o", "2.jsonl", *flags),
+            cwd=workspace,
+        )
+        assert done.returncode == 3
+        assert "allowed_hosts" in done.stderr

@@ -173,6 +173,13 @@ def strip_times(row: Row) -> Row:
             2,
             "a: a server must have one kind",
         ),
+        ("a: {responses_api_models: {simulated_model: {}}}\nallowed_hosts: [1]", 2, "list of"),
+        (
+            "a: {responses_api_models: {openai_model: {openai_base_url: 'http://me:hunter2@h/v1',"
+            " openai_api_key: hunter2hunter2, openai_model: m}}}",
+            2,
+            "a: openai_base_url has a login and openai_api_key is set",
+        ),
         (
             "a: {responses_api_models: {simulated_model: {mask_rate: 0.6, hang_rate: 0.6}}}",
             2,
@@ -190,6 +197,7 @@ def test_a_bad_config_is_a_clear_error(
     assert done.returncode == code, done.stderr
     assert named in done.stderr
     assert "Traceback" not in done.stderr
+    assert "hunter2" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,21 @@ from typing import Any
 
 from pydantic import ValidationError
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from collector.servers.aggregation import aggregate_endpoint
 from collector.servers.resources_servers.environment import Environment, Tool, ToolError
-from collector.servers.resources_servers.masking import mask_problem, response_mask
+from collector.servers.resources_servers.masking import (
+    mask_problem,
+    masked_verdict,
+    response_mask,
+)
+from collector.servers.resources_servers.timed_calls import (
+    DEFAULT_CALL_SECONDS,
+    CallTimeoutError,
+    TimedCalls,
+)
 from collector.servers.web import (
     Endpoint,
     RequestRefusedError,
@@ -41,6 +49,8 @@ class _Session:
         self.state = state
         self.lock = asyncio.Lock()
         self.used_at = time.monotonic()
+        self.problem: str | None = None
+        """Why the state cannot be used any more: an abandoned call may still change it."""
 
 
 class Sessions:
@@ -88,11 +98,19 @@ class Sessions:
 class ResourcesServer:
     """The endpoints of one environment."""
 
-    def __init__(self, name: str, environment: Environment[Any], *, session_seconds: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        environment: Environment[Any],
+        *,
+        session_seconds: float = DEFAULT_SESSION_SECONDS,
+        call_seconds: float = DEFAULT_CALL_SECONDS,
+    ) -> None:
         """Wrap an environment; sessions begin with requests."""
         self._name = name
         self._environment = environment
         self.sessions = Sessions(session_seconds)
+        self._calls = TimedCalls(call_seconds)
 
     def app(self) -> Starlette:
         """Build the server; raise ValueError if a tool has a reserved name."""
@@ -116,7 +134,10 @@ class ResourcesServer:
 
     async def _seed_session(self, request: Request) -> Response:
         row = await read_body(request)
-        state = await _call_environment(self._environment.new_session, row)
+        try:
+            state = await self._call(self._environment.new_session, row)
+        except CallTimeoutError as error:
+            raise RequestRefusedError(504, f"seed_session: {error}") from error
         return json_response({}, headers={"Set-Cookie": _cookie(self.sessions.begin(state))})
 
     async def _verify(self, request: Request) -> Response:
@@ -129,13 +150,30 @@ class ResourcesServer:
         session = self.sessions.find(request)
         try:
             async with session.lock if session else contextlib.nullcontext():
-                state = session.state if session else None
-                verdict = await _call_environment(self._environment.verify, row, response, state)
+                verdict = await self._verdict(row, response, session)
         finally:
             self.sessions.end(request)
         _check_verdict(verdict)
         # the row may hold the mask of an earlier rollout: overwrite it
         return json_response({**row, **response_mask(response), **verdict})
+
+    async def _verdict(self, row: Row, response: Row, session: _Session | None) -> Row:
+        """Return the environment's verdict; mask the rollout if there is none in time."""
+        if session and session.problem:
+            return masked_verdict("session_lost", session.problem)
+        state = session.state if session else None
+        try:
+            verdict: Row = await self._call(self._environment.verify, row, response, state)
+        except CallTimeoutError as error:
+            return masked_verdict("verifier_error", f"verdict: {error}")
+        return verdict
+
+    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the environment in a thread; answer a ValueError about the row with status 422."""
+        try:
+            return await self._calls.run(function, *arguments)
+        except ValueError as error:
+            raise RequestRefusedError(422, str(error)) from error
 
     def _tool_endpoint(self, tool: Tool[Any]) -> Endpoint:
         async def call(request: Request) -> Response:
@@ -146,10 +184,15 @@ class ResourcesServer:
                     400, "no session: call /seed_session first and send its cookie"
                 )
             async with session.lock:
+                if session.problem:
+                    return json_response({"error": session.problem})
                 try:
-                    result = await _call_in_thread(tool.function, session.state, arguments)
+                    result = await self._calls.run(tool.function, session.state, arguments)
                 except ToolError as error:
                     return json_response({"error": str(error)})
+                except CallTimeoutError as error:
+                    session.problem = f"{tool.name}: {error}"
+                    return json_response({"error": session.problem})
             return json_response({"output": result})
 
         return call
@@ -186,26 +229,6 @@ def _with_session_cookie(endpoint: Endpoint) -> Endpoint:
         return response
 
     return call
-
-
-async def _call_environment(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the environment in a thread; answer a ValueError about the row with status 422."""
-    try:
-        return await _call_in_thread(function, *arguments)
-    except ValueError as error:
-        raise RequestRefusedError(422, str(error)) from error
-
-
-async def _call_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run the environment's code in a thread; `sys.exit` in it must not end the server."""
-
-    def call() -> Any:
-        try:
-            return function(*arguments)
-        except (SystemExit, KeyboardInterrupt) as error:
-            raise RuntimeError(f"the environment raised {type(error).__name__}") from error
-
-    return await run_in_threadpool(call)
 
 
 def _parse_arguments(tool: Tool[Any], body: Row) -> Any:

@@ -13,21 +13,23 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-import uvicorn
 from starlette.applications import Starlette
 
 from collector.errors import ServerError, UsageError
+from collector.http_server import Connections, LimitedServer
+from collector.open_files import allow_connections
 from collector.terminal import write_error
 from collector.viewer.guard import TARGET_BYTES, Guard
 
 PORT = 7860
 PORTS = range(PORT, PORT + 20)
 HOST = "127.0.0.1"
-BACKLOG = 128
+# browsers open six at once; more tabs and people take turns
+MOST_CONNECTIONS = 256
 NAME_SECONDS = 1.0
 STOP_SECONDS = 1
 ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104 - to recognize them
@@ -114,27 +116,16 @@ def open_browser(url: str) -> None:
     threading.Thread(target=run_browser, daemon=True).start()
 
 
-class _ViewerServer(uvicorn.Server):
-    """A uvicorn server that does not handle signals itself."""
-
+class _ViewerServer(LimitedServer):
     def __init__(self, app: Starlette) -> None:
+        connections = Connections(allow_connections(MOST_CONNECTIONS))
         super().__init__(
-            uvicorn.Config(
-                app,
-                http="h11",
-                log_level="warning",
-                access_log=False,  # a URL may hold the token
-                server_header=False,
-                backlog=64,  # uvicorn logs every connection that it cannot accept
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=STOP_SECONDS,
-                h11_max_incomplete_event_size=2 * TARGET_BYTES,
-            )
+            app,
+            connections,
+            server_header=False,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            h11_max_incomplete_event_size=2 * TARGET_BYTES,
         )
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
     def stop(self) -> None:
         # pages that are interrupted now need no message
@@ -181,7 +172,7 @@ def _bind_socket(family: socket.AddressFamily, address: str, port: int | None) -
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((address, candidate))
-            listening.listen(BACKLOG)
+            listening.listen()
         except OSError as problem:
             listening.close()
             error = problem

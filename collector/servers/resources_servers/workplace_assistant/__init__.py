@@ -25,7 +25,7 @@ from collector.servers.resources_servers.workplace_assistant.tables import (
     WorkplaceState,
     load_company,
 )
-from collector.servers.resources_servers.workplace_assistant.tools import TOOLS
+from collector.servers.resources_servers.workplace_assistant.tools import CHANGING, TOOLS
 
 __all__ = ["WorkplaceAssistant"]
 
@@ -34,6 +34,8 @@ LOG = logging.getLogger("spotter")
 # the path beside a config, as in NeMo Gym, and in this package
 TABLES = Path("csv_data", "processed")
 OWN_TABLES = Path(__file__).parent / TABLES
+# each call takes as long as the tables are large; a task needs a handful of calls
+MOST_CHANGES = 1000
 TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
@@ -60,7 +62,10 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
         return self.company.new_state()
 
     def verify(self, row: Row, response: Row, state: WorkplaceState | None) -> Row:  # noqa: ARG002
-        """Return reward 1 if the response changes the tables exactly as the ground truth does."""
+        """Return reward 1 if the response changes the tables exactly as the ground truth does.
+
+        A response with more than MOST_CHANGES calls that could change the tables gets reward 0.
+        """
         expected, refusals = replay(self.company, ground_truth(row))
         if refusals and not self._has_warned:
             self._has_warned = True
@@ -69,7 +74,10 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
                 "  what to do: if the tasks belong to other tables, set data_dir to their folder",
                 *(self.folder, refusals[0]),
             )
-        actual, _ = replay(self.company, tool_calls(response))
+        calls = [call for call in tool_calls(response) if call.name in CHANGING]
+        if len(calls) > MOST_CHANGES:
+            return {"reward": 0.0}
+        actual, _ = replay(self.company, calls)
         return {"reward": float(actual.content() == expected.content())}
 
     def solution(self, row: Row) -> Solution:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from collector.servers.resources_servers.workplace_assistant.records import (
     PAGE_SIZE,
     Function,
     RecordTools,
+    TextFilter,
     choice_check,
-    contains,
     lower_addresses,
     paginate,
     quote_names,
     refuse_unless,
 )
-from collector.servers.resources_servers.workplace_assistant.tables import WorkplaceState
+from collector.servers.resources_servers.workplace_assistant.tables import Record, WorkplaceState
 
 STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
 PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
@@ -47,21 +48,26 @@ def _search_customers(
         any(filters.values()),
         "No search parameters provided. Please provide at least one parameter.",
     )
+    meets = [_condition(name, value) for name, value in filters.items() if value]
     found = [
         customer
         for customer in CUSTOMERS.table(state).records
-        if all(_meets(customer, name, value) for name, value in filters.items() if value)
+        if all(condition(customer) for condition in meets)
     ]
     return paginate("customers", found, page, page_size)
 
 
-def _meets(customer: dict[str, Any], name: str, value: Any) -> bool:
+def _condition(name: str, value: Any) -> Callable[[Record], bool]:
+    """Return whether a customer meets a filter, as a function of the customer."""
+    limit = str(value)
     if name.endswith("_min"):
-        return str(customer[name.removesuffix("_min")] or "") >= str(value)
+        field = name.removesuffix("_min")
+        return lambda customer: str(customer[field] or "") >= limit
     if name.endswith("_max"):
-        known = customer[name.removesuffix("_max")]
-        return known is not None and str(known) <= str(value)
-    return contains(customer[name], value)
+        field = name.removesuffix("_max")
+        return lambda customer: customer[field] is not None and str(customer[field]) <= limit
+    text = TextFilter(value)
+    return lambda customer: text.accepts(customer[name])
 
 
 def _add_customer(state: WorkplaceState, **values: Any) -> Any:

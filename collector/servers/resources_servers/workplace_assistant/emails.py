@@ -10,8 +10,8 @@ from collector.servers.resources_servers.workplace_assistant.records import (
     CallRefusedError,
     Function,
     RecordTools,
-    contains,
-    has_words,
+    TextFilter,
+    WordFilter,
     paginate,
     parse_time,
     refuse_unless,
@@ -29,18 +29,17 @@ EMAILS = RecordTools(
 
 def _find_email_address(state: WorkplaceState, name: Any = None) -> Any:
     refuse_unless(name, "Name not provided.")
-    return [address for address in state.addresses if contains(address, name)]
+    return list(filter(TextFilter(name).accepts, state.addresses))
 
 
 def _search_emails(
     state: WorkplaceState, page: Any = 1, page_size: Any = PAGE_SIZE, **filters: Any
 ) -> Any:
+    words = WordFilter(filters.get("query"))
     found = [
         email
         for email in reversed(EMAILS.table(state).records)
-        if has_words(
-            filters.get("query"), email["subject"], email["body"], email["sender/recipient"]
-        )
+        if words.accepts(email["subject"], email["body"], email["sender/recipient"])
     ]
     if found:
         first, last = _day(filters, "date_min"), _day(filters, "date_max")

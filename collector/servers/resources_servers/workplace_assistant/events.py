@@ -10,7 +10,7 @@ from collector.servers.resources_servers.workplace_assistant.records import (
     PAGE_SIZE,
     Function,
     RecordTools,
-    contains,
+    TextFilter,
     lower_addresses,
     paginate,
     parse_time,
@@ -69,10 +69,11 @@ def _search_events(
         for name, limit in (("time_min", datetime.min), ("time_max", datetime.max))
     )
     texts = ("event_name", "participant_email")
+    query = TextFilter(filters.get("query"))
     found = [
         event
         for event in EVENTS.table(state).records
-        if any(contains(event[name], filters.get("query")) for name in texts)
+        if any(query.accepts(event[name]) for name in texts)
         and first <= parse_time(event["event_start"]) <= last
     ]
     found.sort(key=lambda event: parse_time(event["event_start"]), reverse=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from collector.servers.resources_servers.workplace_assistant.records import (
     Function,
     RecordTools,
+    TextFilter,
     choice_check,
-    contains,
     lower_addresses,
     quote_names,
     refuse_if,
@@ -50,18 +49,27 @@ TASKS = RecordTools(
 def _search_tasks(state: WorkplaceState, **filters: Any) -> Any:
     refuse_unless(any(filters.values()), "No search parameters provided.")
     address = filters.get("assigned_to_email")
-    is_address = not address or re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", str(address))
-    refuse_unless(is_address, "Invalid email format for assigned_to_email.")
+    refuse_unless(
+        not address or _is_address(str(address)), "Invalid email format for assigned_to_email."
+    )
+    wanted = {
+        name: TextFilter(value)
+        for name, value in filters.items()
+        if value and name != "assigned_to_email"
+    }
     return [
         task
         for task in TASKS.table(state).records
-        if all(
-            contains(task[name], value)
-            for name, value in filters.items()
-            if value and name != "assigned_to_email"
-        )
+        if all(text.accepts(task[name]) for name, text in wanted.items())
         and (not address or task["assigned_to_email"] == str(address).lower())
     ]
+
+
+def _is_address(text: str) -> bool:
+    """Tell whether a text is a name, an @, and a domain with a dot inside."""
+    name, _, domain = text.partition("@")
+    has_blanks = any(map(str.isspace, text))
+    return bool(name) and not has_blanks and "@" not in domain and "." in domain[1:-1]
 
 
 def _create_task(state: WorkplaceState, **values: Any) -> Any:

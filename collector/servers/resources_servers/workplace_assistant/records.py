@@ -118,15 +118,32 @@ def quote_names(names: tuple[str, ...]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
-def contains(value: Any, wanted: Any) -> bool:
-    """Tell whether a text contains another one, ignoring case; every text contains None."""
-    return wanted is None or str(wanted).lower() in str(value or "").lower()
+class TextFilter:
+    """Finds a text in values, ignoring case; a filter for None accepts every value.
+
+    The text of a model may be very long, so it is prepared once, not for each record.
+    """
+
+    def __init__(self, wanted: Any) -> None:
+        """Prepare the text to find."""
+        self._wanted = None if wanted is None else str(wanted).lower()
+
+    def accepts(self, value: Any) -> bool:
+        """Tell whether a value contains the text."""
+        return self._wanted is None or self._wanted in str(value or "").lower()
 
 
-def has_words(query: Any, *texts: Any) -> bool:
-    """Tell whether each word of a query occurs in one of the texts."""
-    lowered = [str(text or "").lower() for text in texts]
-    return all(any(word in text for text in lowered) for word in str(query or "").lower().split())
+class WordFilter:
+    """Finds the words of a query in several texts, ignoring case and order."""
+
+    def __init__(self, query: Any) -> None:
+        """Prepare the words to find."""
+        self._words = dict.fromkeys(str(query or "").lower().split())
+
+    def accepts(self, *texts: Any) -> bool:
+        """Tell whether each word occurs in one of the texts."""
+        lowered = [str(text or "").lower() for text in texts]
+        return all(any(word in text for text in lowered) for word in self._words)
 
 
 def paginate(name: str, records: list[Record], page: Any, page_size: Any) -> Any:

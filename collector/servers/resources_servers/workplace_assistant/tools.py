@@ -15,3 +15,6 @@ from collector.servers.resources_servers.workplace_assistant.records import make
 FUNCTIONS = {**EMAIL_TOOLS, **EVENT_TOOLS, **ANALYTICS_TOOLS, **TASK_TOOLS, **CUSTOMER_TOOLS}
 DEFINITIONS = yaml_values.parse(Path(__file__).with_name("tools.yaml").read_text(encoding="utf-8"))
 TOOLS = tuple(make_tool(name, DEFINITIONS[name], function) for name, function in FUNCTIONS.items())
+CHANGING_VERBS = {"send", "forward", "reply", "create", "add", "update", "delete"}
+CHANGING = frozenset(name for name in FUNCTIONS if CHANGING_VERBS & {*name.split("_")})
+"""The tools that can change the tables; all others only read them."""

@@ -21,13 +21,13 @@ from collector.gym_client import (
 )
 from collector.jsonl import dump, parse_object
 from collector.retries import retry_after, retry_delay
-from collector.secrets import MARK, Redactor
+from collector.secrets import Redactor, url_secrets
 from collector.servers.responses_api_models.base import ModelError, Row
 from collector.servers.responses_api_models.openai_model.settings import OpenAISettings
 
 READ_CHARACTERS = 16_000
 MESSAGE_CHARACTERS = 4000
-# a shorter key may be a letter like `x`: redacting it would spoil every message
+# messages are not data: here even a short key is redacted, but not a letter like `x`
 SHORTEST_KEY = 4
 
 
@@ -52,7 +52,9 @@ class OpenAIEndpoint:
         self._settings = settings
         self._url = httpx.URL(settings.openai_base_url)
         self._headers = {"Authorization": f"Bearer {settings.key}"} if settings.key else None
-        self._redactor = Redactor([settings.key, self._url.password])
+        self._redactor = Redactor(
+            [settings.key, *url_secrets(settings.openai_base_url)], shortest=SHORTEST_KEY
+        )
         self._client = GymClient()
 
     async def close(self) -> None:
@@ -95,11 +97,7 @@ class OpenAIEndpoint:
 
     def clean(self, message: str) -> str:
         """Return a message without the key, and short enough to pass on."""
-        text = self._redactor.redact_text(message[:READ_CHARACTERS])
-        # the redactor ignores short secrets, so replace the key here
-        if len(self._settings.key) >= SHORTEST_KEY:
-            text = text.replace(self._settings.key, MARK)
-        return text[:MESSAGE_CHARACTERS]
+        return self._redactor.redact_text(message[:READ_CHARACTERS])[:MESSAGE_CHARACTERS]
 
 
 def _parse_reply(reply: Reply) -> Row | FailedAttempt:

@@ -14,6 +14,7 @@ from pydantic import (
     PositiveFloat,
     SecretStr,
     ValidationError,
+    model_validator,
 )
 
 from collector.servers.responses_api_models.base import Row
@@ -26,9 +27,32 @@ def _check_url(text: str) -> str:
         url = httpx.URL(text)
     except httpx.InvalidURL:
         url = httpx.URL()
-    if url.scheme not in ("http", "https") or not url.host or "${" in text:
+    is_callable = url.scheme in ("http", "https") and url.host and (url.port or 1) < 1 << 16
+    if not is_callable or "${" in text or not _is_host_name(url.host):
         raise ValueError("not a valid URL; write it like http://127.0.0.1:8000/v1")
+    if not _is_login(url):
+        raise ValueError("the login in the URL has characters that an HTTP header cannot hold")
     return text
+
+
+def _is_host_name(host: str) -> bool:
+    """Tell whether a resolver would accept a host name."""
+    try:
+        return bool(host.encode("idna")) and (
+            "%" not in host or ":" in host
+        )  # httpx writes a space as %20
+    except UnicodeError:
+        return False
+
+
+def _is_login(url: httpx.URL) -> bool:
+    """Tell whether the login of a URL can be sent; a colon would end the user name."""
+    login = url.username + url.password
+    try:
+        login.encode("latin-1")
+    except UnicodeError:
+        return False
+    return ":" not in url.username and all(map(str.isprintable, login))
 
 
 def _check_header_value(key: SecretStr) -> SecretStr:
@@ -51,6 +75,15 @@ class OpenAISettings(BaseModel):
     request_timeout: Annotated[PositiveFloat, Field(allow_inf_nan=False)] = 3600.0
     max_retries: NonNegativeInt = 5
 
+    @model_validator(mode="after")
+    def _check_one_login(self) -> OpenAISettings:
+        if self.key and httpx.URL(self.openai_base_url).userinfo:
+            raise ValueError(
+                "openai_base_url has a login and openai_api_key is set, but a request can carry"
+                " only one of them; remove one"
+            )
+        return self
+
     @property
     def key(self) -> str:
         """Return the API key as text, empty without a key."""
@@ -63,7 +96,7 @@ def parse_settings(settings: Row) -> OpenAISettings:
         return OpenAISettings.model_validate(settings)
     except ValidationError as error:
         problems = [
-            f"{problem['loc'][0]}: {problem['msg'].removeprefix('Value error, ')}"
+            ": ".join([*map(str, problem["loc"][:1]), problem["msg"].removeprefix("Value error, ")])
             for problem in error.errors(include_input=False)
         ]
     raise ValueError("; ".join(problems))
