@@ -90,8 +90,43 @@ def _do_nothing() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; exit with the message and the exit code of its error, if it fails."""
     given = sys.argv[1:] if arguments is None else arguments
-    # exit the usual way, so that temporary files are removed
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    signals = _Signals()
+    signals.handle()
+    try:
+        _run(given)
+    except SystemExit as end:
+        if isinstance(end.__context__ and end.__context__.__cause__, KeyboardInterrupt):
+            say("interrupted")
+        elif signals.is_terminated:
+            say("terminated")
+        raise
+    except KeyboardInterrupt:
+        say("interrupted")
+        sys.exit(INTERRUPTED)
+    except RuntimeError as error:  # DuckDB raises it for a signal in the middle of a query
+        if "interrupted" not in str(error).lower():
+            raise
+        say("terminated" if signals.is_terminated else "interrupted")
+        sys.exit(TERMINATED if signals.is_terminated else INTERRUPTED)
+
+
+class _Signals:
+    """Ends a command the usual way, so that temporary files are removed."""
+
+    def __init__(self) -> None:
+        self.is_terminated = False
+
+    def handle(self) -> None:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, self._terminate)
+
+    def _terminate(self, *_: object) -> None:
+        self.is_terminated = True
+        sys.exit(TERMINATED)
+
+
+def _run(given: list[str]) -> None:
     try:
         names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
         app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
@@ -106,10 +141,6 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         say(f"error: {error}")
         sys.exit(FileError.exit_code)
-    except RuntimeError as error:  # DuckDB raises it for Ctrl-C in the middle of a query
-        if "interrupted" not in str(error).lower():
-            raise
-        sys.exit(INTERRUPTED)
 
 
 def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:
