@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -17,8 +17,7 @@ from collector.errors import FileError, SpotterError, UsageError
 from collector.overrides import Override, declared_overrides, to_flags
 from collector.terminal import say
 
-INTERRUPTED = 130
-TERMINATED = 143
+SIGNAL_WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 COMMANDS = {
     "demo": "demo",
     "run": "run",
@@ -94,53 +93,52 @@ def main(arguments: list[str] | None = None) -> None:
     signals.handle()
     try:
         _run(given)
-    except SystemExit as end:
-        if isinstance(end.__context__ and end.__context__.__cause__, KeyboardInterrupt):
-            say("interrupted")
-        elif signals.is_terminated:
-            say("terminated")
-        raise
-    except KeyboardInterrupt:
-        say("interrupted")
-        sys.exit(INTERRUPTED)
-    except RuntimeError as error:  # DuckDB raises it for a signal in the middle of a query
-        if "interrupted" not in str(error).lower():
-            raise
-        say("terminated" if signals.is_terminated else "interrupted")
-        sys.exit(TERMINATED if signals.is_terminated else INTERRUPTED)
+    except BaseException as error:  # noqa: BLE001 - `_exit_for` raises what it does not know
+        is_done = isinstance(error, SystemExit) and not error.code
+        # DuckDB and dbt turn the exception of a signal into others
+        if signals.number is None or is_done:
+            _exit_for(error, given)
+        say(SIGNAL_WORDS[signals.number])
+        sys.exit(128 + signals.number)
 
 
 class _Signals:
-    """Ends a command the usual way, so that temporary files are removed."""
+    """Ends a command the usual way, so that temporary files are removed; notes the signal."""
 
     def __init__(self) -> None:
-        self.is_terminated = False
+        self.number: int | None = None
 
     def handle(self) -> None:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, self._terminate)
+        for number in SIGNAL_WORDS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._end)
 
-    def _terminate(self, *_: object) -> None:
-        self.is_terminated = True
-        sys.exit(TERMINATED)
+    def _end(self, number: int, _: object) -> None:
+        self.number = number
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
 
 
 def _run(given: list[str]) -> None:
-    try:
-        names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
-        app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
-        app(_flags(given), prog_name="spotter")
-    except SpotterError as error:
+    names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
+    app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
+    app(_flags(given), prog_name="spotter")
+
+
+def _exit_for(error: BaseException, given: list[str]) -> NoReturn:
+    """Show an error that a person can act on, and exit with its code; raise any other."""
+    if isinstance(error, SpotterError):
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
         say(f"error: {error}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         sys.exit(0)
-    except OSError as error:
+    if isinstance(error, OSError):
         say(f"error: {error}")
         sys.exit(FileError.exit_code)
+    raise error
 
 
 def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:

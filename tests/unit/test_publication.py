@@ -9,7 +9,7 @@ import pytest
 from collector.errors import FileError
 from collector.exporting import publication
 from collector.exporting.publication import publish, working_folder
-from collector.temporary_files import is_temporary, new_name
+from collector.temporary_files import LOCK, is_temporary, new_name
 
 
 def made(folder: Path, text: str) -> None:
@@ -27,7 +27,7 @@ def shown(output: Path) -> dict[str, str]:
     return {
         str(path.relative_to(output)): path.read_text()
         for path in output.rglob("*")
-        if path.is_file() and path.name != publication.LOCK
+        if path.is_file() and path.name not in (publication.LOCK, LOCK)
     }
 
 
