@@ -7,7 +7,7 @@ SQL_LINTED := target/.sql-linted
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
-.PHONY: demo test check browser older lint bench docs release clean
+.PHONY: demo test check browser older lint bench soak docs release clean
 
 demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 	$(BIN)/spotter demo
@@ -54,6 +54,9 @@ bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bar
 	$(BIN)/python bench/collect_speed.py
 	$(BIN)/python bench/view_speed.py
 	$(BIN)/python bench/export_speed.py
+
+soak: $(DEVELOPED)  ## kill every writing command at random for 10 minutes; nothing may be lost or left behind
+	$(BIN)/python -m tests.soak
 
 docs: export SPOTTER_WAREHOUSE := target/docs/warehouse.duckdb
 docs: export NO_MKDOCS_2_WARNING := 1

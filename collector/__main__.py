@@ -1,5 +1,5 @@
 """Run `python -m collector` as `spotter`."""
 
-from collector.cli import main
+from collector.entry import spotter
 
-main()
+spotter()

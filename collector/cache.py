@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import functools
 import os
 import tempfile
 from pathlib import Path
+
+from collector.temporary_files import is_temporary, temporary_folder
 
 
 def cache_dir() -> Path:
@@ -18,10 +21,23 @@ def cache_dir() -> Path:
     return chosen if os.access(chosen, os.W_OK) else _private_folder()
 
 
+def log_folder() -> Path:
+    """Return the folder for logs; without a writable cache, a new one that stays."""
+    cache = cache_dir()
+    folder = cache / "logs"
+    if is_temporary(cache.name):
+        folder = Path(tempfile.mkdtemp(prefix="spotter-logs-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @functools.cache
 def _private_folder() -> Path:
     """Return a new folder for this process, because the home is not writable in many containers.
 
-    Its name is random: in a folder with a known name, somebody else could place SQL.
+    Its name is random: in a folder with a known name, somebody else could place SQL. It is removed
+    when the process ends.
     """
-    return Path(tempfile.mkdtemp(prefix="spotter-"))
+    resources = contextlib.ExitStack()
+    atexit.register(resources.close)
+    return resources.enter_context(temporary_folder())

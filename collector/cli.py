@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -18,8 +18,7 @@ from collector.overrides import Override, declared_overrides, to_flags
 from collector.terminal import say
 
 gc.set_threshold(50_000, 20, 20)  # a start makes many objects and little garbage
-INTERRUPTED = 130
-TERMINATED = 143
+SIGNAL_WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 COMMANDS = {
     "demo": "demo",
     "run": "run",
@@ -93,27 +92,57 @@ def _do_nothing() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; exit with the message and the exit code of its error, if it fails."""
     given = sys.argv[1:] if arguments is None else arguments
-    # exit the usual way, so that temporary files are removed
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    signals = _Signals()
+    signals.handle()
     try:
-        names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
-        app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
-        app(_flags(given), prog_name="spotter")
-    except SpotterError as error:
+        _run(given)
+    except BaseException as error:  # noqa: BLE001 - `_exit_for` raises what it does not know
+        is_done = isinstance(error, SystemExit) and not error.code
+        # DuckDB and dbt turn the exception of a signal into others
+        if signals.number is None or is_done:
+            _exit_for(error, given)
+        say(SIGNAL_WORDS[signals.number])
+        sys.exit(128 + signals.number)
+
+
+class _Signals:
+    """Ends a command the usual way, so that temporary files are removed; notes the signal."""
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+
+    def handle(self) -> None:
+        for number in SIGNAL_WORDS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, _: object) -> None:
+        self.number = number
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
+
+
+def _run(given: list[str]) -> None:
+    names = given[:1] if given and given[0] in COMMANDS else list(COMMANDS)
+    app = make_app(*names, with_options=not COMMANDS.keys().isdisjoint(given))
+    app(_flags(given), prog_name="spotter")
+
+
+def _exit_for(error: BaseException, given: list[str]) -> NoReturn:
+    """Show an error that a person can act on, and exit with its code; raise any other."""
+    if isinstance(error, SpotterError):
         if "--json" in given and not PRINTED:
             print_json({"error": str(error), "exit_code": error.exit_code})
         for message in error.messages:
             say(f"error: {message}")
         sys.exit(error.exit_code)
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         sys.exit(0)
-    except OSError as error:
+    if isinstance(error, OSError):
         say(f"error: {error}")
         sys.exit(FileError.exit_code)
-    except RuntimeError as error:  # DuckDB raises it for Ctrl-C in the middle of a query
-        if "interrupted" not in str(error).lower():
-            raise
-        sys.exit(INTERRUPTED)
+    raise error
 
 
 def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:

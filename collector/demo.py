@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collector import artifacts, demo_faults
+from collector.atomic_files import anything, write_file
 from collector.bundled_files import find_file
 from collector.collection.collect import Collected, collect
 from collector.collection.progress import CollectProgress
 from collector.collection.record import load_record
+from collector.collection.run_files import RunFiles
 from collector.collection.settings import CollectSettings
 from collector.errors import ServerError, UsageError
 from collector.profiling import report
@@ -30,6 +32,8 @@ CONFIGS = (
 )
 TASKS = "resources_servers/workplace_assistant/data/train.jsonl"
 AGENT = "workplace_assistant_simple_agent"
+MADE_BY = "demo"
+MARK = ".spotter-demo"
 BAR_WIDTH = 40
 RATE_COLUMNS = (TextColumn(width=4, align="right"), TextColumn())
 ATTEMPT_COLUMNS = (
@@ -91,10 +95,16 @@ class Demo:
         """Return where the marts go."""
         return self.folder / "warehouse.duckdb"
 
+    @property
+    def mark(self) -> Path:
+        """Return the file that marks the folder as the output of a demo."""
+        return self.folder / MARK
+
 
 def run_demo(demo: Demo) -> list[Block]:
     """Run the workflow in a folder of its own, and return the report to show."""
-    _refuse_foreign(demo.rollouts)
+    _refuse_foreign(demo)
+    write_file(demo.mark, b"This folder is the output of `spotter demo`.\n", replaces=anything)
     collected = _collect(demo)
     if collected.signal:
         sys.exit(128 + collected.signal)
@@ -113,14 +123,18 @@ def run_demo(demo: Demo) -> list[Block]:
     ]
 
 
-def _refuse_foreign(rollouts: Path) -> None:
-    """Raise UsageError if the rollouts file exists and is not that of a demo."""
-    if not rollouts.exists() or not rollouts.stat().st_size:
+def _refuse_foreign(demo: Demo) -> None:
+    """Raise UsageError if the folder has files that the demo would replace and did not make."""
+    files = RunFiles(demo.rollouts)
+    (run,) = artifacts.plan_runs([demo.rollouts])
+    present = [path for path in (*files.all(), *run.outputs, demo.warehouse) if path.exists()]
+    if not present:
         return
-    record = load_record(artifacts.beside(rollouts, artifacts.RECORD_SUFFIX))
-    if record is None or not record.input.path.endswith(TASKS) or not record.settings.agent_name:
+    record = load_record(files.record)
+    is_demo = not record or all(session.made_by == MADE_BY for session in record.sessions)
+    if not (is_demo and demo.mark.is_file()):
         raise UsageError(
-            f"{rollouts} is not of a demo, and would be replaced\n"
+            f"{present[0]} is not of a demo, and would be replaced\n"
             "  what to do: give another --output-dir"
         )
 
@@ -142,7 +156,9 @@ def _collect(demo: Demo) -> Collected:
     with child_gym(CONFIGS, demo_faults.SERVER_SETTINGS if demo.has_faults else ()) as gym:
         address = {"head_host": gym.head_host, "head_port": gym.head_port}
         return collect(
-            validate_settings(CollectSettings, {**settings, **address}), CollectProgress()
+            validate_settings(CollectSettings, {**settings, **address}),
+            CollectProgress(),
+            made_by=MADE_BY,
         )
 
 

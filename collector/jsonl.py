@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,33 @@ TAIL_BYTES = 1 << 20
 # maps each digit to 0 and all else to blanks: twenty times as fast as a regular expression
 DIGITS = bytes(ord("0") if chr(code).isdigit() and code < 128 else ord(" ") for code in range(256))
 LONG_NUMBER = b"0" * 19
+
+
+SIGNATURES = {
+    b"\x1f\x8b": "gzip: decompress it with gunzip",
+    b"\x28\xb5\x2f\xfd": "zstd: decompress it with unzstd",
+    b"\xfd7zXZ\x00": "xz: decompress it with unxz",
+    b"BZh": "bzip2: decompress it with bunzip2",
+    b"PK\x03\x04": "zip: decompress it with unzip",
+    b"\xff\xfe": "UTF-16: convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8",
+    b"\xfe\xff": "UTF-16: convert it to UTF-8, as with iconv -f UTF-16 -t UTF-8",
+    b"{\x00": "UTF-16: convert it to UTF-8, as with iconv -f UTF-16LE -t UTF-8",
+    b"\x00{": "UTF-16: convert it to UTF-8, as with iconv -f UTF-16BE -t UTF-8",
+}
+"""How files begin that do not contain lines of JSON, with the name of the format and its cure."""
+# JSON has no bare CR in a text, so this can only be the end of a line
+CR_LINES = re.compile(rb"\}[ \t]*\r[ \t]*\{")
+CR = r"CR line ends: convert them, as with tr '\r' '\n'"
+
+
+def foreign_format(path: Path) -> str | None:
+    """Return what a file looks like that has no lines of JSON, and what to do; None otherwise."""
+    with path.open("rb") as file:
+        head = file.read(TAIL_BYTES)
+    for signature, name in SIGNATURES.items():
+        if head.startswith(signature):
+            return name
+    return CR if CR_LINES.search(head.partition(b"\n")[0]) else None
 
 
 def parse_object(text: bytes) -> Row:

@@ -1,4 +1,4 @@
-"""Raise the limit of open files for the connections of a command."""
+"""The limit of files and connections that this process may have open at once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ import resource
 SPARE_DESCRIPTORS = 128
 
 
+def allow_open_files(wanted: int) -> int:
+    """Raise the limit to `wanted` if the system lets this process; return what is allowed now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    return limit
+
+
 def allow_connections(wanted: int) -> int:
     """Return how many connections this process may have open at once, at most `wanted`."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + SPARE_DESCRIPTORS
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return wanted
-    limit = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
-    return max(1, limit - SPARE_DESCRIPTORS)
+    return max(1, allow_open_files(wanted + SPARE_DESCRIPTORS) - SPARE_DESCRIPTORS)

@@ -31,6 +31,13 @@ def pytest_xdist_auto_num_workers() -> int:
     return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the fuzz against the reference run longer, and with other seeds."""
+    group = parser.getgroup("fuzz", "random runs against the reference (test_gym_fuzz.py)")
+    group.addoption("--fuzz-runs", type=int, default=150, help="how many random runs")
+    group.addoption("--fuzz-seed", type=int, default=0, help="the seed of the first one")
+
+
 def pytest_configure() -> None:
     """Forget the settings of whoever runs the tests: they would write into their warehouse."""
     for name in ("SPOTTER_WAREHOUSE", "SPOTTER_ROLLOUTS", "SPOTTER_TEMP", "NO_COLOR"):

@@ -17,7 +17,7 @@ from collector.artifacts import (
     AGGREGATE_SUFFIX,
     beside,
 )
-from collector.atomic_files import Drafts
+from collector.atomic_files import anything, write_file
 from collector.collection.discovery import Servers
 from collector.collection.head_config import ENVIRONMENTS
 from collector.collection.routing import AGENT, SERVER, agent_name_of
@@ -138,10 +138,7 @@ class Aggregation:
             text = orjson.dumps(entries, option=orjson.OPT_INDENT_2)
         except orjson.JSONEncodeError as error:
             raise ServerError(f"the agents' metrics cannot be written: {error}") from error
-        with Drafts() as drafts:
-            with drafts.open(path) as file:
-                file.write(text)
-            drafts.publish()
+        write_file(path, text, replaces=anything)
         return path
 
 

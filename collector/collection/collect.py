@@ -19,9 +19,10 @@ from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
 from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
-from collector.collection.prepare import PreparedRun, RunFiles, prepared_run
+from collector.collection.prepare import PreparedRun, prepared_run
 from collector.collection.progress import CollectProgress
 from collector.collection.routing import label_of
+from collector.collection.run_files import RunFiles
 from collector.collection.settings import CollectSettings
 from collector.collection.state import Tally, open_requests
 from collector.collection.stopping import Stop
@@ -82,9 +83,23 @@ class Collected:
         return self.missing_count - self.terminal_count - self.spent_count
 
 
-def collect(settings: CollectSettings, progress: CollectProgress) -> Collected:
-    """Collect a run; every completed rollout is on disk, even if an error is raised."""
-    with prepared_run(settings, say=progress.say, step=progress.step) as run:
+def collect(
+    settings: CollectSettings,
+    progress: CollectProgress,
+    *,
+    drafts: Drafts | None = None,
+    made_by: str = "collect",
+) -> Collected:
+    """Collect a run; every completed rollout is on disk, even if an error is raised.
+
+    `drafts` are files that are published when the run begins, such as its tasks. `made_by` is the
+    name of the command, for the record.
+    """
+    with (
+        Drafts() if drafts is None else contextlib.nullcontext(drafts) as held,
+        prepared_run(settings, held, say=progress.say, step=progress.step) as run,
+    ):
+        run.made_by = made_by
         return asyncio.run(_Collection(settings, run, progress).collect())
 
 
@@ -266,9 +281,8 @@ class _Collection:
         counts = self._run.state.count_given_up(self._settings.max_attempts)
         self.result.terminal_count, self.result.spent_count = counts
         self._run.record.end(self.result.status, self.result.completed_count)
-        with Drafts() as drafts:
-            records.save_record(self._run.files.record, self._run.record, drafts)
-            drafts.publish()
+        records.save_record(self._run.files.record, self._run.record, self._run.drafts)
+        self._run.drafts.publish()
 
     async def _aggregate(self, servers: Servers, client: GymClient) -> None:
         settings = self._settings

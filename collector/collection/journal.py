@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 from pathlib import Path
 
 from collector.errors import FileError
 from collector.jsonl import last_line, parse_object
+from collector.temporary_files import is_at, try_lock
 
 SYNC_LINES = 32
 SYNC_SECONDS = 1.0
@@ -23,7 +23,11 @@ class Journal:
         """Open the file; with `is_locked`, raise FileError if another collector has it open."""
         self.path = path
         self.is_new = not os.path.lexists(path)
-        self._descriptor = _open_locked(path) if is_locked else _open(path)
+        self.has_lock = is_locked
+        if is_locked:
+            self._descriptor, self.has_lock = _open_locked(path)
+        else:
+            self._descriptor = _open(path)
         self._size = os.fstat(self._descriptor).st_size
         self.unsynced = 0
 
@@ -61,11 +65,7 @@ class Journal:
 
     def check_identity(self) -> None:
         """Raise FileError if the path no longer leads to the open file: its lines would be lost."""
-        try:
-            is_there = os.path.samestat(os.fstat(self._descriptor), self.path.stat())
-        except OSError:
-            is_there = False
-        if not is_there:
+        if not is_at(self._descriptor, self.path):
             raise FileError(f"{self.path} was removed or replaced while it was being written")
 
     def repair(self) -> str | None:
@@ -139,19 +139,17 @@ def _open(path: Path) -> int:
         raise FileError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _open_locked(path: Path) -> int:
+def _open_locked(path: Path) -> tuple[int, bool]:
+    """Return the descriptor, and whether it has a lock: some file systems have none."""
     while True:
         descriptor = _open(path)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(descriptor), path.stat()):
-                return descriptor
-        except FileNotFoundError:
-            pass  # removed between opening and locking
-        except BlockingIOError as error:
+        has_lock = try_lock(descriptor)
+        if has_lock is False:
             os.close(descriptor)
             raise FileError(
                 f"another collector is writing {path}\n"
                 "  what to do: wait for it, or give another output_jsonl_fpath"
-            ) from error
-        os.close(descriptor)
+            )
+        if is_at(descriptor, path):
+            return descriptor, has_lock is True
+        os.close(descriptor)  # removed between opening and locking

@@ -70,15 +70,17 @@ def materialize(  # noqa: PLR0913 - each can be left out
     agents: Agents | None = None,
     keeps_own_agents: bool = False,
     scratch: Path | None = None,
+    shown: Path | None = None,
 ) -> Materialized:
     """Write one line for each rollout to run; raise LinesError with every line it cannot use.
 
     `agents` tells who runs rows that name a task source or go to an environment server. With
     `keeps_own_agents`, the default agent is only for rows without one. Lines that must be sorted
-    and do not fit into memory wait in the folder `scratch`.
+    and do not fit into memory wait in the folder `scratch`. Messages call the source `shown`.
     """
     router = Router(settings, agents or NoAgents(), keeps_own_agents=keeps_own_agents)
     rows = _Rows(source, settings, router, prompt)
+    rows.problems = LineProblems(shown or source)
     digest = hashlib.sha256()
     lines = _lines_to_run(rows)
     if settings.interleave_repeats:

@@ -7,17 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import BinaryIO, cast
 
-from collector.artifacts import (
-    AGGREGATE_SUFFIX,
-    FAILURES_SUFFIX,
-    INPUTS_SUFFIX,
-    RECORD_SUFFIX,
-    beside,
-)
-from collector.atomic_files import Drafts
+from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
@@ -26,6 +18,7 @@ from collector.collection.materialize import Materialized, materialize, unused_n
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
+from collector.collection.run_files import RunFiles, already_collected, refuse_both
 from collector.collection.settings import CollectSettings
 from collector.collection.state import ResumeRules, RunState, read_inputs, read_state
 from collector.errors import FileError, UsageError
@@ -33,44 +26,6 @@ from collector.terminal import counted_noun
 
 Listener = Callable[[str], None]
 SHOWN_AGENTS = 20
-
-
-@dataclass(frozen=True)
-class RunFiles:
-    """The artifacts of a collection."""
-
-    rollouts: Path
-
-    @property
-    def inputs(self) -> Path:
-        """Return the materialized inputs."""
-        return beside(self.rollouts, INPUTS_SUFFIX)
-
-    @property
-    def failures(self) -> Path:
-        """Return the failed attempts."""
-        return beside(self.rollouts, FAILURES_SUFFIX)
-
-    @property
-    def record(self) -> Path:
-        """Return the record of the run."""
-        return beside(self.rollouts, RECORD_SUFFIX)
-
-    @property
-    def aggregate(self) -> Path:
-        """Return the agents' own metrics."""
-        return beside(self.rollouts, AGGREGATE_SUFFIX)
-
-    def all(self) -> list[Path]:
-        """Return all files that a collection may write."""
-        return [
-            *(self.rollouts, self.inputs, self.failures, self.record, self.aggregate),
-            *self.torn(),
-        ]
-
-    def torn(self) -> list[Path]:
-        """Return the files of unfinished lines."""
-        return [path.with_name(path.name + ".torn") for path in (self.rollouts, self.failures)]
 
 
 @dataclass
@@ -85,6 +40,7 @@ class PreparedRun:
     """All rollouts of the run, per agent."""
     state: RunState = field(default_factory=RunState)
     is_fresh: bool = True
+    made_by: str = "collect"
 
     def publish(self) -> None:
         """Publish the materialized inputs and the record: the run has begun."""
@@ -93,16 +49,19 @@ class PreparedRun:
             self.journal.empty()
             for path in (self.files.failures, self.files.aggregate, *self.files.torn()):
                 path.unlink(missing_ok=True)
-        self.record.start()
+        self.record.start(self.made_by)
         records.save_record(self.files.record, self.record, self.drafts)
         self.drafts.publish()
 
 
 @contextlib.contextmanager
 def prepared_run(
-    settings: CollectSettings, *, say: Listener, step: Listener
+    settings: CollectSettings, drafts: Drafts, *, say: Listener, step: Listener
 ) -> Iterator[PreparedRun]:
-    """Yield a run that is ready to be collected; leave no files behind if preparing fails."""
+    """Yield a run that is ready to be collected; leave no files behind if preparing fails.
+
+    The input may be one of the `drafts`, which are published when the run begins.
+    """
     files = RunFiles(settings.output_jsonl_fpath.absolute())
     _refuse_contradictions(settings, files)
     if OLD_LIMIT in settings.responses_create_params:
@@ -112,9 +71,13 @@ def prepared_run(
     except OSError as error:
         raise FileError(f"cannot write {files.rollouts}: {error.strerror}") from error
     journal = Journal(files.rollouts, is_locked=True)
+    if not journal.has_lock:
+        say(
+            f"warning: the file system of {files.rollouts.parent} has no locks:"
+            f" make sure that no other collector writes {files.rollouts.name}"
+        )
     try:
-        with Drafts() as drafts:
-            yield _Preparation(settings, files, journal, drafts).run(say, step)
+        yield _Preparation(settings, files, journal, drafts).run(say, step)
     finally:
         if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):
             files.rollouts.unlink(missing_ok=True)
@@ -122,8 +85,7 @@ def prepared_run(
 
 
 def _refuse_contradictions(settings: CollectSettings, files: RunFiles) -> None:
-    if settings.resume_from_cache and settings.overwrite:
-        raise UsageError("--resume or --overwrite, not both")
+    refuse_both(settings)
     given = os.path.realpath(settings.input_jsonl_fpath)
     if given in (os.path.realpath(path) for path in files.all()):
         raise UsageError(f"{settings.input_jsonl_fpath} is the input, and would be overwritten")
@@ -144,11 +106,7 @@ class _Preparation:
             return self._start(say)
         if is_resumed:
             return self._resume(say, step)
-        raise UsageError(
-            f"{self.files.rollouts} has already been collected, at least in part\n"
-            "  what to do: continue with --resume, start over with --overwrite,"
-            " or give another output_jsonl_fpath"
-        )
+        raise already_collected(self.files.rollouts)
 
     def _start(self, say: Listener) -> PreparedRun:
         materialized = self._draft_inputs(say)
@@ -163,7 +121,8 @@ class _Preparation:
     def _resume(self, say: Listener, step: Listener) -> PreparedRun:
         files, settings = self.files, self.settings
         old = records.load_record(files.record)
-        if old and (changes := records.differences(old, settings)):
+        tasks = self.drafts.current(settings.input_jsonl_fpath)
+        if old and (changes := records.differences(old, settings, tasks)):
             raise self._mismatch(changes)
         record = self._top_up(old, say) if old else self._recognize(say)
         records.count_as(record, settings)
@@ -187,7 +146,7 @@ class _Preparation:
 
     def _draft_inputs(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
         """Draft the materialized inputs, and warn about settings that the rows do not fit."""
-        with self.drafts.open(self.files.inputs) as file:
+        with self.drafts.open(self.files.inputs, replaces=anything) as file:
             materialized = self._materialize(file, keeps_own_agents=keeps_own_agents)
         if not materialized.rollout_count:
             raise FileError(f"{self.settings.input_jsonl_fpath} has no rows to run")
@@ -198,13 +157,14 @@ class _Preparation:
     def _materialize(self, out: BinaryIO, *, keeps_own_agents: bool) -> Materialized:
         path = self.settings.prompt_config
         return materialize(
-            self.settings.input_jsonl_fpath,
+            self.drafts.current(self.settings.input_jsonl_fpath),
             self.settings,
             out,
             prompt=load_prompt(path) if path else None,
             agents=AgentFinder(self.settings),
             keeps_own_agents=keeps_own_agents,
             scratch=self.files.rollouts.parent,
+            shown=self.settings.input_jsonl_fpath,
         )
 
     def _top_up(self, old: Record, say: Listener) -> Record:

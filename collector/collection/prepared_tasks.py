@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 from collector.artifacts import stem
-from collector.atomic_files import Drafts
+from collector.atomic_files import Drafts, anything
 from collector.errors import FileError, UsageError
 
 Origin = dict[str, Any]
 ORIGIN_SUFFIX = "_origin.json"
+TaskMode = Literal["write", "reuse", "replace"]
 
 
 @dataclass(frozen=True)
@@ -29,20 +31,35 @@ class PreparedTasks:
         return self.path.with_name(stem(self.path) + ORIGIN_SUFFIX)
 
     def prepare(
-        self, write: Callable[[], object], *, reuse: bool, say: Callable[[str], None]
+        self,
+        write: Callable[[BinaryIO], object],
+        drafts: Drafts,
+        *,
+        mode: TaskMode,
+        say: Callable[[str], None],
     ) -> None:
-        """Write the tasks, or reuse the file; raise UsageError if its origin differs."""
-        if reuse and self.path.exists():
+        """Draft the tasks and their origin, or reuse the file as `mode` says.
+
+        Raise UsageError if the file exists with other tasks and may be neither reused nor replaced.
+        """
+        if mode == "reuse" and self.path.exists():
             self._check_origin()
             say(f"using the tasks of {self.path} as they are")
             return
-        if reuse:
+        if mode == "reuse":
             say(f"{self.path} does not exist yet, and is written now")
-        write()
-        with Drafts() as drafts:
-            with drafts.open(self.origin_path) as file:
-                file.write(_text(self.origin))
-            drafts.publish()
+        with drafts.open(self.path, replaces=anything) as file:
+            write(file)
+        if self.path.exists() and filecmp.cmp(self.path, drafts.current(self.path), shallow=False):
+            drafts.drop(self.path)
+        elif self.path.exists() and mode != "replace":
+            raise UsageError(
+                f"{self.path} exists already, with other tasks than the datasets have now\n"
+                "  what to do: collect them as they are with --reuse-existing-data-preparation or"
+                " --input, replace them with --overwrite, or give another output_jsonl_fpath"
+            )
+        with drafts.open(self.origin_path, replaces=anything) as file:
+            file.write(_text(self.origin))
 
     def _check_origin(self) -> None:
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from collector.errors import LinesError
+from collector.jsonl import foreign_format
 
 SINGLY = 100
 SHOWN_RANGES = 1000
@@ -45,6 +47,9 @@ class LineProblems:
         hints = [f"what to do: {hint}" for hint in self._hints]
         if self._next_step:
             hints.append(f"what to do: correct or remove the {noun}, {self._next_step}")
+        with contextlib.suppress(OSError):
+            if numbers[0] == 1 and (looks_like := foreign_format(self.path)):
+                hints = [f"the file looks like {looks_like}"]
         message = f"{len(numbers)} {noun} of {self.path} cannot be used"
         raise LinesError(
             "\n  ".join([message, *reasons, *hints]), count=len(numbers), numbers=numbers

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
-from collector.atomic_files import Drafts
+from collector.atomic_files import Drafts, anything
 from collector.collection.materialize import Materialized
 from collector.collection.problems import number_list
 from collector.collection.settings import CollectSettings
@@ -65,6 +65,8 @@ class Session(_Part):
     ended_at: str | None = None
     status: str = "running"
     completed_rollout_count: int | None = None
+    made_by: str = "collect"
+    """The command that made it: only a run whose sessions are all the demo's is a demo."""
 
 
 class Record(_Part):
@@ -77,9 +79,9 @@ class Record(_Part):
     materialized: MaterializedRecord
     sessions: list[Session] = []
 
-    def start(self) -> None:
-        """Note that a session begins."""
-        self.sessions.append(Session(started_at=_now()))
+    def start(self, made_by: str) -> None:
+        """Note that a session of a command begins."""
+        self.sessions.append(Session(started_at=_now(), made_by=made_by))
 
     def end(self, status: str, completed: int) -> None:
         """Note how the session ended."""
@@ -135,12 +137,15 @@ def load_record(path: Path) -> Record | None:
 
 def save_record(path: Path, record: Record, drafts: Drafts) -> None:
     """Write the record as a draft."""
-    with drafts.open(path) as file:
+    with drafts.open(path, replaces=anything) as file:
         file.write(record.model_dump_json(indent=2).encode() + b"\n")
 
 
-def differences(old: Record, settings: CollectSettings) -> list[str]:
-    """Return a line for each setting that no longer fits the run; more rows or repeats do fit."""
+def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str]:
+    """Return a line for each setting that no longer fits the run; more rows or repeats do fit.
+
+    `tasks` is the file with the content of the input: it may still be a draft.
+    """
     before = old.settings
     is_same_map = before.agents_by_name == settings.agents_by_name
     changed = [
@@ -159,7 +164,7 @@ def differences(old: Record, settings: CollectSettings) -> list[str]:
         lines.append(
             f"prompt_config: it was {_file_text(before.prompt_config)}, now {_file_text(prompt)}"
         )
-    if old.input.sha256 != sha256_of(settings.input_jsonl_fpath):
+    if old.input.sha256 != sha256_of(tasks):
         lines.append(
             f"input_jsonl_fpath: {settings.input_jsonl_fpath} has other content than"
             f" {old.input.path} had"

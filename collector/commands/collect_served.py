@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from collector.terminal import say
 
 if TYPE_CHECKING:
+    from collector.atomic_files import Drafts
     from collector.collection.collect import Collected
     from collector.collection.settings import CollectOptions
     from collector.servers.config import ServerConfig
@@ -25,28 +26,37 @@ class ServedConfigs:
     """Whether to reuse the task file of an earlier call."""
 
 
-def collect_from_running(options: CollectOptions, tasks: Path, **address: Any) -> Collected:
-    """Collect from running servers; `address` replaces the settings of the head server."""
+def collect_from_running(
+    options: CollectOptions, tasks: Path, *, drafts: Drafts | None = None, **address: Any
+) -> Collected:
+    """Collect from running servers; `address` replaces the settings of the head server.
+
+    The tasks may be one of the drafts.
+    """
     from collector.collection.collect import collect as collect_run
     from collector.collection.progress import CollectProgress
     from collector.collection.settings import CollectSettings
     from collector.validation import validate_settings
 
     given = {**dict(options), "input_jsonl_fpath": _find_tasks(tasks), **address}
-    return collect_run(validate_settings(CollectSettings, given), CollectProgress())
+    return collect_run(validate_settings(CollectSettings, given), CollectProgress(), drafts=drafts)
 
 
 def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
     """Start the servers of configs, collect a task file or their datasets, and stop the servers."""
+    from collector.atomic_files import Drafts as NewDrafts
+    from collector.collection.run_files import refuse_collected
     from collector.servers.config import load_config, server_configs
     from collector.servers.serve import child_gym
 
     servers = server_configs(load_config(served.configs, served.settings))
-    tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served)
-    with child_gym(served.configs, served.settings) as gym:
-        return collect_from_running(
-            options, tasks, head_host=gym.head_host, head_port=gym.head_port
-        )
+    refuse_collected(options)
+    with NewDrafts() as drafts:
+        tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served, drafts)
+        with child_gym(served.configs, served.settings) as gym:
+            return collect_from_running(
+                options, tasks, drafts=drafts, head_host=gym.head_host, head_port=gym.head_port
+            )
 
 
 def _find_tasks(path: Path) -> Path:
@@ -60,11 +70,11 @@ def _find_tasks(path: Path) -> Path:
 
 
 def _prepare_tasks(
-    options: CollectOptions, servers: list[ServerConfig], served: ServedConfigs
+    options: CollectOptions, servers: list[ServerConfig], served: ServedConfigs, drafts: Drafts
 ) -> Path:
-    """Write the rows of the datasets to one task file, or reuse an earlier one."""
+    """Draft the rows of the datasets as one task file, or reuse an earlier one."""
     from collector.artifacts import TASKS_SUFFIX, beside
-    from collector.collection.prepared_tasks import PreparedTasks
+    from collector.collection.prepared_tasks import PreparedTasks, TaskMode
     from collector.servers.datasets import write_split
 
     datasets = {
@@ -74,7 +84,8 @@ def _prepare_tasks(
     }
     origin = {"split": served.split, "datasets": datasets}
     tasks = beside(options.output_jsonl_fpath.absolute(), TASKS_SUFFIX)
+    mode: TaskMode = "reuse" if served.reuse else "replace" if options.overwrite else "write"
     PreparedTasks(tasks, origin).prepare(
-        lambda: write_split(servers, served.split, tasks), reuse=served.reuse, say=say
+        lambda file: write_split(servers, served.split, file), drafts, mode=mode, say=say
     )
     return tasks

@@ -82,6 +82,7 @@ def self_test(
 def _run_self_test(name: str, tasks: Path | None, count: int, write: Path | None) -> SelfTestResult:
     import asyncio
 
+    from collector.atomic_files import Drafts, nothing
     from collector.servers.implementations import find_environment, tasks_for_test
     from collector.servers.selftest import check_environment
     from collector.servers.task_files import write_tasks
@@ -89,7 +90,10 @@ def _run_self_test(name: str, tasks: Path | None, count: int, write: Path | None
     environment = find_environment(name)
     result = asyncio.run(check_environment(environment, tasks_for_test(environment, tasks, count)))
     if write and not result.problems:
-        write_tasks(write.absolute(), tasks_for_test(environment, tasks, count))
+        with Drafts() as drafts:
+            with drafts.open(write.absolute(), replaces=nothing) as file:
+                write_tasks(file, tasks_for_test(environment, tasks, count))
+            drafts.publish()
     return result
 
 

@@ -63,9 +63,9 @@ def build_comparisons(
     connection.execute(f"set variable spotter_comparisons = ?::{PAIR_TYPE}[]", [rows])
     for seed in plan.seeds:
         connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
-    with attached(connection, warehouse, on_wait=progress):
+    with attached(connection, warehouse, on_wait=progress) as file:
         _build_steps(connection, plan, warehouse, progress=progress)
-        with committed(connection):
+        with committed(connection, file):
             prepare(connection, plan)
             forget_comparisons(connection, plan, DECLARED)
             for model in plan.comparison("marts"):

@@ -7,15 +7,13 @@ import ctypes
 import fcntl
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO
 
 from collector.atomic_files import sync_folder
 from collector.errors import FileError
+from collector.temporary_files import is_at, temporary_folder, try_lock
 
-PREFIX = ".export-"
 ASIDE = ".aside"
 LOCK = ".export.lock"
 AT_FDCWD = -100
@@ -27,14 +25,10 @@ def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[
     """Yield a new folder inside of the output folder, which is locked against other exports."""
     try:
         output.mkdir(parents=True, exist_ok=True)
-        with (output / LOCK).open("wb") as lock:
-            _lock(lock, output, on_wait)
-            _clean_up(output)
-            folder = Path(tempfile.mkdtemp(".tmp", PREFIX, output))
-            try:
+        with _locked(output, on_wait):
+            _restore(output)
+            with temporary_folder(output) as folder:
                 yield folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise FileError(f"cannot write to {output}: {error.strerror}") from error
 
@@ -51,13 +45,32 @@ def publish(folder: Path, output: Path, names: Sequence[str]) -> None:
     sync_folder(output)
 
 
-def _lock(lock: BinaryIO, output: Path, on_wait: Callable[[str], None]) -> None:
-    """Wait for the lock, and hold it until the file is closed or the process ends."""
+@contextlib.contextmanager
+def _locked(output: Path, on_wait: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of a folder; the file of the lock is there only as long as it is held."""
+    path = output / LOCK
+    descriptor = _lock(path, on_wait)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        on_wait(f"waiting for another export to {output}")
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _lock(path: Path, on_wait: Callable[[str], None]) -> int:
+    """Wait for the lock, and return the descriptor that holds it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            if try_lock(descriptor) is False:
+                on_wait(f"waiting for another export to {path.parent}")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if is_at(descriptor, path):  # else the export before has removed it
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
 
 
 def _replace(source: Path, target: Path) -> None:
@@ -69,10 +82,8 @@ def _replace(source: Path, target: Path) -> None:
         source.replace(target)
 
 
-def _clean_up(output: Path) -> None:
-    """Remove the working folders of killed exports, and restore folders they had moved aside."""
-    for leftover in output.glob(f"{PREFIX}*.tmp"):
-        shutil.rmtree(leftover, ignore_errors=True)
+def _restore(output: Path) -> None:
+    """Put the folders back that a killed export had moved aside."""
     for aside in output.glob(f".*{ASIDE}"):
         target = output / aside.name.removeprefix(".").removesuffix(ASIDE)
         if target.exists():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 
 import duckdb
@@ -11,6 +10,7 @@ import duckdb
 from collector.cache import cache_dir
 from collector.errors import InvariantError
 from collector.profiling.manifest import CompiledModel, Plan
+from collector.temporary_files import temporary_folder
 from collector.warehouse.access import OFFLINE, SCRATCH, WAREHOUSE, attach
 from collector.warehouse.sql import known_columns, literal, quote_name
 
@@ -65,11 +65,12 @@ def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     path = cache_dir() / f"empty-{digest}.duckdb"
     if not path.exists():
         # another process may write the same file: the last complete one stays
-        draft = path.with_suffix(f".{os.getpid()}.tmp")
-        with duckdb.connect(config=OFFLINE) as empty:
-            attach(empty, draft)
-            empty.execute(script)
-        draft.replace(path)
+        with temporary_folder(path.parent) as folder:
+            draft = folder / path.name
+            with duckdb.connect(config=OFFLINE) as empty:
+                attach(empty, draft)
+                empty.execute(script)
+            draft.replace(path)
     connection.execute(f"attach {literal(path)} as {EMPTY} (type duckdb, read_only)")
     relations = _relations(connection)
     if WAREHOUSE not in relations:

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
-import tempfile
+import shutil
 from collections.abc import Iterator
 from dataclasses import asdict
 from importlib.metadata import version
@@ -20,7 +20,8 @@ from pathlib import Path
 import orjson
 
 from collector import __version__
-from collector.cache import cache_dir
+from collector.atomic_files import anything, write_file
+from collector.cache import cache_dir, log_folder
 from collector.errors import SpotterError
 from collector.profiling.manifest import (
     Check,
@@ -30,8 +31,10 @@ from collector.profiling.manifest import (
     Seed,
     read_manifest,
 )
+from collector.temporary_files import temporary_folder
 from collector.warehouse.access import SCRATCH, WAREHOUSE
 
+DBT_LOG = "dbt.log"
 PROJECT_PARTS = (
     "dbt_project.yml",
     "profiles.yml",
@@ -50,9 +53,7 @@ def load_plan() -> Plan:
     except (FileNotFoundError, ValueError, KeyError, TypeError):  # no file, or a damaged one
         plan = _compile_project()
     # another process may write the same file: the last complete one stays
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    draft.write_bytes(orjson.dumps(asdict(plan)))
-    draft.replace(path)
+    write_file(path, orjson.dumps(asdict(plan)), replaces=anything)
     return plan
 
 
@@ -60,11 +61,6 @@ def project_dir() -> Path:
     """Return the folder of the dbt project: inside the wheel, or the root of the checkout."""
     packaged = Path(__file__).parent.parent / "dbt_project"
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent
-
-
-def dbt_log() -> Path:
-    """Return the file that dbt logs to."""
-    return cache_dir() / "logs" / "dbt.log"
 
 
 def _fingerprint() -> str:
@@ -87,22 +83,26 @@ def _project_files(root: Path) -> Iterator[Path]:
 def _compile_project() -> Plan:
     from dbt.cli.main import dbtRunner  # takes seconds to import
 
-    with tempfile.TemporaryDirectory(prefix="spotter-plan-") as folder:
+    with temporary_folder() as folder:
         arguments = [
             *("compile", "--quiet", "--no-use-colors", "--no-partial-parse", "--no-populate-cache"),
             *("--project-dir", str(project_dir()), "--profiles-dir", str(project_dir())),
-            *("--target", "duckdb", "--target-path", folder, "--log-path", str(dbt_log().parent)),
+            *(
+                "--target",
+                "duckdb",
+                "--target-path",
+                str(folder),
+                "--log-path",
+                str(folder),
+            ),
         ]
         settings = {"SPOTTER_SCRATCH": SCRATCH, "SPOTTER_WAREHOUSE": f"{folder}/{WAREHOUSE}.duckdb"}
         with _set_environment(settings), contextlib.redirect_stdout(io.StringIO()):
             outcome = dbtRunner().invoke(arguments)
         if not outcome.success:
-            raise SpotterError(
-                f"dbt could not compile the project\n  the details are in {dbt_log()}"
-            )
-        return read_manifest(
-            orjson.loads(Path(folder, "manifest.json").read_bytes()), project_dir()
-        )
+            log = shutil.copy(folder / DBT_LOG, log_folder())
+            raise SpotterError(f"dbt could not compile the project\n  the details are in {log}")
+        return read_manifest(orjson.loads((folder / "manifest.json").read_bytes()), project_dir())
 
 
 @contextlib.contextmanager

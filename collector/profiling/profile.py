@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +19,7 @@ from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
 from collector.profiling.problems import RunProblem
 from collector.profiling.statistics import Statistics
+from collector.temporary_files import temporary_folder
 from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
 from collector.warehouse.scratch import log_defects, open_scratch
 from collector.warehouse.sql import Row, fetch_rows
@@ -107,7 +104,7 @@ def profile(
     with (
         log_defects("profile"),
         _open_scratch(settings) as (connection, folder),
-        tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
+        temporary_folder() as links,
     ):
         batch = Batch(
             plan=plan,
@@ -115,7 +112,7 @@ def profile(
             is_partial_allowed=settings.is_partial_allowed,
             statistics=settings.statistics,
             folder=folder,
-            links=Path(links),
+            links=links,
             progress=steps,
         )
         problems = batch.read(runs)
@@ -218,15 +215,11 @@ def _unpriced_rollouts(connection: duckdb.DuckDBPyConnection, run_ids: list[str]
 def _open_scratch(settings: ProfileSettings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
     warehouse = settings.warehouse
-    folder = warehouse.with_name(f".{warehouse.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    # not a TemporaryDirectory: a signal while it creates the folder would leave the folder behind
-    try:
+    with contextlib.ExitStack() as stack:
         try:
             warehouse.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700)
+            folder = stack.enter_context(temporary_folder(warehouse.parent))
         except OSError as error:
             raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
-        with open_scratch(settings.memory_limit, folder / "spill") as connection:
-            yield connection, folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        connection = stack.enter_context(open_scratch(settings.memory_limit, folder / "spill"))
+        yield connection, folder

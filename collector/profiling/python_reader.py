@@ -22,6 +22,7 @@ Row = dict[str, Any]
 SHOWN = 10
 BOM = b"\xef\xbb\xbf"
 TAIL_BYTES = 1 << 20
+EXTRA = "Extra data"
 
 
 @dataclass
@@ -80,14 +81,16 @@ def rewrite(source: Path, target: Path, *, keep: Callable[[Row], Row], skip_torn
 
 
 def unfinished_line(path: Path) -> bytes | None:
-    """Return the last line if no newline ends it and Python cannot read it as an object."""
+    """Return the last line if no newline ends it and it is only the beginning of an object."""
     last = last_line(path).removeprefix(BOM)
-    if not last.strip():
+    # after a crash, the file system may have filled the end of a line with zeros
+    begun = last.strip().rstrip(b"\0")
+    if not last.strip() or not b"{".startswith(begun[:1]):
         return None
     try:
         _row(last, with_indices=False)
-    except (_UnusableError, RecursionError):
-        return last
+    except (_UnusableError, RecursionError) as error:
+        return None if EXTRA in str(error) else last
     return None
 
 

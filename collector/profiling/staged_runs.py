@@ -13,7 +13,8 @@ from typing import Any
 import duckdb
 
 from collector.artifacts import Run
-from collector.errors import FileError
+from collector.errors import FileError, LinesError
+from collector.jsonl import foreign_format
 from collector.profiling import python_reader
 from collector.profiling.statistics import Statistics
 
@@ -115,13 +116,18 @@ def _check_readable(path: Path, content: str) -> None:
     try:
         if path.exists() and not path.is_file():
             raise FileError(f"cannot read the {content} at {path}: it is not a regular file")
-        with path.open("rb"):
-            pass
+        looks_like = foreign_format(path)
     except FileNotFoundError as error:
         hint = "\n  what to do: name the file with --inputs" if "inputs" in content else ""
         raise FileError(f"no {content} at {path}: the file does not exist{hint}") from error
     except OSError as error:
         raise FileError(f"cannot read the {content} at {path}: {error.strerror}") from error
+    if looks_like:
+        raise LinesError(
+            f"{path}:1: the {content} are not lines of JSON\n  the file looks like {looks_like}",
+            count=1,
+            numbers=[1],
+        )
 
 
 def _is_torn(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:

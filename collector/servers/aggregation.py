@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from collector.errors import InvariantError
 from collector.jsonl import dump
 from collector.keys import ROLLOUT, TASK, row_key
 from collector.servers.web import RequestRefusedError, json_response, read_body
+from collector.temporary_files import temporary_folder
 
 Row = dict[str, Any]
 # NeMo Gym profiles all rollouts of a server under one agent name
@@ -34,8 +34,7 @@ async def _aggregate_metrics(rollouts: Any) -> Row:
     keys = _rollout_keys(rollouts)
     if not keys:
         return _answer(profiles=[], metrics={}, repeats=[])
-    with tempfile.TemporaryDirectory(prefix="spotter-aggregate-") as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         _write_rows(folder / "run.jsonl", [{**row, "agent_ref": AGENT} for row in rollouts])
         inputs = [{"agent_ref": AGENT, TASK: task, ROLLOUT: rollout} for task, rollout in keys]
         _write_rows(folder / "run_materialized_inputs.jsonl", inputs)

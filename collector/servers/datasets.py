@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from collector.bundled_files import ORIGIN, find_file
 from collector.errors import UsageError
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 AGENTS = "responses_api_agents"
 
 
-def write_split(servers: list[ServerConfig], split: str, target: Path) -> int:
+def write_split(servers: list[ServerConfig], split: str, target: BinaryIO) -> int:
     """Write every row of a split with its agent, and return the number of rows."""
     datasets = [(server, path) for server in servers for path in _dataset_paths(server, split)]
     if not datasets:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from collector.atomic_files import Drafts
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
 
@@ -26,13 +25,10 @@ def read_tasks(path: Path) -> Iterator[tuple[int, Row]]:
             yield number, row
 
 
-def write_tasks(path: Path, rows: Iterable[Row]) -> int:
-    """Write the whole file or nothing, and return the number of tasks."""
+def write_tasks(file: BinaryIO, rows: Iterable[Row]) -> int:
+    """Write tasks to an open file, and return their number."""
     count = 0
-    with Drafts() as drafts:
-        with drafts.open(path) as file:
-            for row in rows:
-                file.write(dump(row) + b"\n")
-                count += 1
-        drafts.publish()
+    for row in rows:
+        file.write(dump(row) + b"\n")
+        count += 1
     return count

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
+from collector.temporary_files import temporary_folder
 from collector.uploading.content import Bundle
 
 
@@ -17,8 +16,8 @@ def link_files(bundle: Bundle) -> Iterator[dict[str, str]]:
     MLflow misreads # and % in the original path, and W&B would send the original path to its
     server.
     """
-    with tempfile.TemporaryDirectory(prefix="spotter-upload-") as folder:
-        links = {name: Path(folder, name) for name in bundle.files}
+    with temporary_folder() as folder:
+        links = {name: folder / name for name in bundle.files}
         for name, link in links.items():
             link.symlink_to(bundle.files[name])
         yield {name: str(link) for name, link in links.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 import wandb
 
 from collector.errors import UsageError
+from collector.temporary_files import temporary_folder
 from collector.uploading.content import TrackerRun, Upload
 from collector.uploading.links import link_files
 from collector.uploading.metric_names import safe_name, safe_text
@@ -89,7 +89,7 @@ def _start_run(content: Upload) -> wandb.Run:
     # not silent: W&B would then not print that figures were lost
     wandb.setup(wandb.Settings(**NOTHING_ELSE, **PATIENCE))
     here = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="spotter-upload-") as empty:
+    with temporary_folder() as empty:
         os.chdir(empty)
         try:
             return wandb.init(config=dict(content.settings), settings=_settings(content, here))

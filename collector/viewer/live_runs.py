@@ -142,16 +142,26 @@ def known_statistics(run: Row) -> Statistics:
         pass_threshold=1.0 if threshold is None else threshold,
         # a user who did not name the default field does not require it to exist
         answer_field=field if field != ANSWER_FIELD else None,
-        slice_by=tuple(run["slice_by"].split(", ")) if run.get("slice_by") else (),
+        slice_by=_stored_names(run.get("slice_by")),
         zeros=_known_zeros(run),
     )
 
 
 def _known_zeros(run: Row) -> ZeroRules | None:
-    classes = run.get("zero_failure_classes")
-    named = tuple(classes.split(", ")) if classes else ()
+    named = _stored_names(run.get("zero_failure_classes"))
     is_missing_zero = bool(run.get("is_missing_zero"))
     return ZeroRules(named, is_missing_zero=is_missing_zero) if named or is_missing_zero else None
+
+
+def _stored_names(text: str | None) -> tuple[str, ...]:
+    """Return the names of a JSON list; an older warehouse has them separated by commas."""
+    if not text:
+        return ()
+    try:
+        names = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        names = None
+    return tuple(names) if isinstance(names, list) else tuple(text.split(", "))
 
 
 def profile_flags(run: Row) -> list[str]:
@@ -168,8 +178,7 @@ def profile_flags(run: Row) -> list[str]:
 
 def _price_and_zero_flags(run: Row) -> Iterator[str]:
     """Give the flags for prices and for rollouts that count as 0."""
-    classes = run.get("zero_failure_classes")
-    for name in classes.split(", ") if classes else ():
+    for name in _stored_names(run.get("zero_failure_classes")):
         yield from ("--count-failure-classes-as-zero", name)
     if run.get("is_missing_zero"):
         yield "--count-missing-rollouts-as-zero"

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 from markupsafe import Markup
 
-from collector.atomic_files import Drafts
+from collector.atomic_files import write_file
 from collector.errors import FileError, UsageError
 from collector.suggestions import first_names, unknown_name
 from collector.viewer.links import Links
@@ -40,6 +40,8 @@ TASKS = 1000
 ROLLOUT_CHARS = 100_000
 KEY = re.compile(r"(\d{1,18}):(\d{1,18})")
 Key = tuple[int, int]
+HEAD_BYTES = 1 << 16
+TITLE_END = " · Spotter</title>".encode()
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,13 @@ def write_report(warehouse: Path, request: ReportRequest, target: Path) -> tuple
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise FileError(f"the warehouse {warehouse} cannot be read: {first}") from error
-    with Drafts() as drafts:
-        with drafts.open(target) as file:
-            file.write(html.encode("utf-8", "replace"))
-        drafts.publish()
+    write_file(target, html.encode("utf-8", "replace"), replaces=_is_report)
     return run_id, count
+
+
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as file:
+        return TITLE_END in file.read(HEAD_BYTES)
 
 
 def _build_report(warehouse: Path, request: ReportRequest) -> tuple[str, str, int]:

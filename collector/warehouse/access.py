@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TypeVar
 import duckdb
 
 from collector.errors import BusyError, FileError, UsageError
+from collector.terminal import say
+from collector.warehouse.files import WaitingMark, WrittenFile, log_path
 from collector.warehouse.sql import literal
 
 T = TypeVar("T")
@@ -18,8 +21,10 @@ SCRATCH = "scratch"
 WAREHOUSE = "warehouse"
 LOCK_TIMEOUT_S = 300.0
 RETRY_S = 0.2
-FRESH_S = 2.0
 MAGIC = b"DUCK"
+NOT_LOCKED = "Could not set lock"
+# what DuckDB says of a network file system without locks: waiting would not help
+NO_LOCKS = re.compile("No locks available|not supported|not implemented")
 OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -31,36 +36,74 @@ OFFLINE: dict[str, str | bool | int | float | list[str]] = {
 def transaction(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[None]:
-    """Attach the warehouse, run the block in one transaction on it, and always detach it."""
-    with attached(connection, path, on_wait=on_wait), committed(connection):
+    """Attach the warehouse, run the block in one transaction on it, and always detach it.
+
+    Raise FileError if the file at the path is another one at the end than at the beginning. If the
+    block fails, the warehouse is as it was before.
+    """
+    with attached(connection, path, on_wait=on_wait) as file, committed(connection, file):
         yield
 
 
 @contextlib.contextmanager
 def attached(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
-) -> Iterator[None]:
-    """Attach the warehouse for writing, and always detach it."""
-    open_with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
+) -> Iterator[WrittenFile]:
+    """Attach the warehouse for writing, and always detach it: as it was, unless committed."""
+    file = open_with_lock(
+        lambda: _attach_for_writing(connection, path), path, on_wait=on_wait, is_writer=True
+    )
     try:
-        yield
+        yield file
     finally:
-        with contextlib.suppress(duckdb.Error):
-            connection.execute(f"detach {WAREHOUSE}")
+        if not file.is_committed:
+            file.undo()
+        _detach(connection, path)
+    file.check()
 
 
 @contextlib.contextmanager
-def committed(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Run the block in one transaction."""
-    connection.execute("begin transaction")
+def committed(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> Iterator[None]:
+    """Run the block in one transaction on the attached warehouse."""
     try:
+        connection.execute("begin transaction")
         yield
+        file.check()
         connection.execute("commit")
+        file.is_committed = True
     except BaseException:
         # a failed commit has already ended the transaction
         with contextlib.suppress(duckdb.Error):
             connection.execute("rollback")
         raise
+
+
+def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> WrittenFile:
+    while True:
+        is_new, had_log = not path.exists(), log_path(path).exists()
+        try:
+            attach(connection, path)
+        except duckdb.Error as error:
+            if is_new and NO_LOCKS.search(str(error)):
+                path.unlink(missing_ok=True)  # DuckDB creates the file before it locks it
+            raise
+        file = WrittenFile(path, is_new=is_new, had_log=had_log)
+        if file.is_open():
+            return file
+        # removed between opening and locking, by the profile that created it and failed
+        connection.execute(f"detach {WAREHOUSE}")
+
+
+def _detach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    try:
+        connection.execute(f"detach {WAREHOUSE}")
+    except duckdb.Error as error:
+        if log_path(path).exists():
+            say(
+                f"warning: {path} is complete, but a part of it is still in {log_path(path).name},"
+                " and the two must stay together until the next profile"
+                f" ({str(error).splitlines()[0]})"
+            )
 
 
 def attach(
@@ -83,6 +126,8 @@ def check_warehouse(path: Path) -> None:
     """Raise an error if DuckDB would misread the path, or if another kind of file is there."""
     check_path(path)
     try:
+        if path.exists() and not path.is_file():  # opening a pipe would wait forever
+            raise FileError(f"cannot open the warehouse {path}: it is not a regular file")
         with path.open("rb") as file:
             head = file.read(12)
     except FileNotFoundError:
@@ -117,44 +162,27 @@ def open_with_lock(
     A waiting writer leaves a mark beside the file, so that a viewer can let go of the file.
     """
     deadline = time.monotonic() + timeout_s
-    try:
+    with WaitingMark(path) if is_writer else contextlib.nullcontext() as mark:
         while True:
             try:
                 return open_file()
             except duckdb.OutOfMemoryException:
                 raise
             except duckdb.Error as error:
-                if "Could not set lock" not in str(error):
+                if NO_LOCKS.search(str(error)):
+                    raise FileError(
+                        f"cannot open the warehouse {path}: {error}\n"
+                        "  what to do: keep the warehouse on a file system with locks, like a local"
+                        " disk"
+                    ) from error
+                if NOT_LOCKED not in str(error):
                     raise FileError(f"cannot open the warehouse {path}: {error}") from error
                 if time.monotonic() > deadline:
                     raise BusyError(
                         f"the warehouse {path} is in use by another process ({error})\n"
                         "  what to do: wait until that process ends, or end it"
                     ) from error
-            if is_writer:
-                _mark(path, is_waiting=True)
+            if mark:
+                mark.set()
             on_wait(f"waiting for {path}: another process is using it")
             time.sleep(RETRY_S)
-    finally:
-        if is_writer:
-            _mark(path, is_waiting=False)
-
-
-def has_waiting_writer(path: Path) -> bool:
-    """Tell whether another process waits to write to the warehouse."""
-    try:
-        return time.time() - _waiting_mark(path).stat().st_mtime < FRESH_S
-    except OSError:
-        return False
-
-
-def _waiting_mark(path: Path) -> Path:
-    return path.with_name(f".{path.name}.waiting")
-
-
-def _mark(path: Path, *, is_waiting: bool) -> None:
-    with contextlib.suppress(OSError):  # a process that cannot write to the folder is not a writer
-        if is_waiting:
-            _waiting_mark(path).touch()
-        else:
-            _waiting_mark(path).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import duckdb
 
-from collector.cache import cache_dir
+from collector.cache import log_folder
 from collector.errors import FileError, SpotterError, UsageError
 from collector.warehouse.access import OFFLINE, SCRATCH
 
@@ -51,8 +51,7 @@ def log_defects(name: str) -> Iterator[None]:
     except (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException) as error:
         raise FileError(f"{str(error).splitlines()[0]}\n  nothing was written") from error
     except duckdb.Error as error:
-        log = cache_dir() / "logs" / f"{name}.log"
-        log.parent.mkdir(parents=True, exist_ok=True)
+        log = log_folder() / f"{name}.log"
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{datetime.now(UTC).isoformat()}\n{traceback.format_exc()}\n")
         first = str(error).splitlines()[0]

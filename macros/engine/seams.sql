@@ -29,6 +29,7 @@
 {% macro list_where(list, item, condition) %}{{ return(adapter.dispatch('list_where')(list, item, condition)) }}{% endmacro %}
 {% macro list_map(list, item, expression) %}{{ return(adapter.dispatch('list_map')(list, item, expression)) }}{% endmacro %}
 {% macro list_join(list, separator) %}{{ return(adapter.dispatch('list_join')(list, separator)) }}{% endmacro %}
+{% macro list_json(list) %}{{ return(adapter.dispatch('list_json')(list)) }}{% endmacro %}
 {% macro list_length(list) %}{{ return(adapter.dispatch('list_length')(list)) }}{% endmacro %}
 {% macro list_position(list, value) %}{{ return(adapter.dispatch('list_position')(list, value)) }}{% endmacro %}
 {% macro list_sum(list) %}{{ return(adapter.dispatch('list_sum')(list)) }}{% endmacro %}

@@ -149,3 +149,51 @@ def test_a_failing_agent_keeps_what_was_merged(start_gym: GymFactory, workspace:
     assert done.returncode == 3
     assert "answered 500" in done.stderr
     assert len(rows_of(workspace / "all.jsonl")) == 12
+
+
+def test_an_output_that_is_a_named_shard_is_refused(start_gym: GymFactory, workspace: Path) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    part = workspace / "shards" / "part0.jsonl"
+    before = part.read_bytes()
+    (workspace / "link.jsonl").symlink_to(part)
+    for output in ("shards/part0.jsonl", "link.jsonl", "shards/part0_materialized_inputs.jsonl"):
+        done = run_command(
+            *("spotter", "aggregate", "-i", "shards/part0.jsonl,shards/part1.jsonl"),
+            *("-o", output, "--overwrite", gym.agent_url),
+            cwd=workspace,
+        )
+        assert done.returncode == 2, done.stderr
+        assert "would be replaced" in done.stderr
+    assert part.read_bytes() == before
+
+
+def test_an_output_that_a_pattern_matches_is_left_out_and_said(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    output = ("-o", "shards/all.jsonl", "--overwrite")
+    command = ("spotter", "aggregate", "-i", "shards/*.jsonl", *output, gym.agent_url)
+    assert run_command(*command, cwd=workspace).stderr == ""
+    again = run_command(*command, cwd=workspace)
+    assert again.returncode == 0
+    assert "all.jsonl matches shards/*.jsonl, but is the output" in again.stderr
+    assert len(rows_of(workspace / "shards" / "all.jsonl")) == 12
+
+
+def test_files_beside_the_output_are_not_replaced_unless_asked(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    gym = start_gym()
+    make_shards(gym, workspace)
+    beside = [workspace / f"all{end}.jsonl" for end in ("_materialized_inputs", "_failures")]
+    for path in beside:
+        path.write_text("precious\n", encoding="utf-8")
+        command = ("spotter", "aggregate", "-i", "shards/*.jsonl", "-o", "all.jsonl", gym.agent_url)
+        assert run_command(*command, cwd=workspace).returncode == 2
+        assert path.read_text(encoding="utf-8") == "precious\n"
+        assert not (workspace / "all.jsonl").exists()
+    assert run_command(*command, "--overwrite", cwd=workspace).returncode == 0
+    assert len(rows_of(beside[0])) == 12
+    assert not beside[1].exists(), "the failures of another run would count for this one"

@@ -17,6 +17,7 @@ import pytest
 from collector.exporting.publication import LOCK
 from collector.exporting.tables import COLUMN_TYPES
 from collector.profiling.plan import load_plan
+from collector.temporary_files import new_name
 from tests.dbt_process import Dbt
 from tests.exports import FORMULAS, Exports, export, export_after, make_runs
 from tests.programs import run_command
@@ -296,11 +297,11 @@ def test_a_stopped_export_leaves_the_last_one_complete(
             break
     assert code
     assert "Traceback" not in errors
-    kept = {name: raw for name, raw in tree(output).items() if not name.startswith(".export")}
+    kept = {name: raw for name, raw in tree(output).items() if not name.startswith(".spotter-")}
     assert kept == before
-    assert bool(list(output.glob(".export-*"))) == (number == signal.SIGKILL)
+    assert bool(list(output.glob(".spotter-*"))) == (number == signal.SIGKILL)
     export(run, "-f", "csv", output=output)
-    assert not list(output.glob(".export-*")), "what a killed export left is removed by the next"
+    assert not list(output.glob(".*")), "what a killed export left is removed by the next"
 
 
 def stopped(number: int, run: Profiled, output: Path) -> tuple[int, str]:
@@ -311,7 +312,7 @@ def stopped(number: int, run: Profiled, output: Path) -> tuple[int, str]:
         stderr=subprocess.PIPE,
         text=True,
     )
-    while not list(output.glob(".export-*.tmp/snapshot.duckdb")) and process.poll() is None:
+    while not list(output.glob(".spotter-*.tmp/snapshot.duckdb")) and process.poll() is None:
         time.sleep(0.001)
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
@@ -332,7 +333,7 @@ def test_a_full_disk_leaves_the_last_one_complete(run: Profiled, tmp_path: Path)
 
 def test_an_export_waits_for_another_to_the_same_folder(run: Profiled, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    working = output / ".export-other.tmp"
+    working = output / new_name()
     working.mkdir(parents=True)
     holder = (
         f"import fcntl, time; file = open({str(output / LOCK)!r}, 'wb');"

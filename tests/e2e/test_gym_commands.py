@@ -60,12 +60,54 @@ def test_collecting_with_servers_of_its_own(workspace: Path) -> None:
     assert "no dataset of type benchmark" in missing.stderr
 
 
-def test_the_demo_replaces_only_a_demo(workspace: Path) -> None:
+@pytest.mark.parametrize("name", ["rollouts.jsonl", "rollouts_run.json", "warehouse.duckdb"])
+def test_the_demo_replaces_only_a_demo(workspace: Path, name: str) -> None:
     (workspace / "mine").mkdir()
-    (workspace / "mine" / "rollouts.jsonl").write_text("precious", encoding="utf-8")
+    (workspace / "mine" / name).write_text("precious", encoding="utf-8")
     done = run_command("spotter", "demo", "-o", "mine", "--limit", "1", cwd=workspace)
+    assert done.returncode in (2, 4)
+    assert (workspace / "mine" / name).read_text(encoding="utf-8") == "precious"
+    assert [path.name for path in (workspace / "mine").iterdir()] == [name]
+
+
+@pytest.mark.slow
+def test_a_run_that_was_collected_in_the_demos_folder_is_not_a_demo(workspace: Path) -> None:
+    demo = ("spotter", "demo", "-o", "demo", "--limit", "1", "-n", "1")
+    for _ in range(2):
+        assert run_command(*demo, cwd=workspace).returncode == 0
+    rollouts = workspace / "demo" / "rollouts.jsonl"
+    tasks = "resources_servers/workplace_assistant/data/train.jsonl"
+    collect = ("spotter", "collect", "--serve", "-a", "workplace_assistant_simple_agent")
+    done = run_command(
+        *(*collect, "-i", tasks, "-o", "demo/rollouts.jsonl", "-n", "1", "--limit", "2"),
+        *(*BUNDLED, "--overwrite"),
+        cwd=workspace,
+    )
+    assert done.returncode == 0, done.stderr
+    before = rollouts.read_bytes()
+    done = run_command(*demo, cwd=workspace)
+    assert (done.returncode, rollouts.read_bytes()) == (2, before)
+    assert "is not of a demo" in done.stderr
+
+
+def test_serving_writes_nothing_if_the_run_exists(workspace: Path) -> None:
+    (workspace / "out.jsonl").write_text("{}\n", encoding="utf-8")
+    collect = ("spotter", "collect", "--serve", "-o", "out.jsonl")
+    done = run_command(*collect, *BUNDLED, cwd=workspace)
     assert done.returncode == 2
-    assert (workspace / "mine" / "rollouts.jsonl").read_text(encoding="utf-8") == "precious"
+    assert "has already been collected" in done.stderr
+    assert [path.name for path in workspace.iterdir()] == ["out.jsonl"]
+
+
+def test_serving_leaves_tasks_of_others_alone(workspace: Path) -> None:
+    tasks = workspace / "out_tasks.jsonl"
+    tasks.write_text("precious\n", encoding="utf-8")
+    collect = ("spotter", "collect", "--serve", "-o", "out.jsonl")
+    done = run_command(*collect, *BUNDLED, cwd=workspace)
+    assert done.returncode == 2
+    assert "--reuse-existing-data-preparation" in done.stderr
+    assert [path.name for path in workspace.iterdir()] == [tasks.name]
+    assert tasks.read_text(encoding="utf-8") == "precious\n"
 
 
 @pytest.mark.parametrize(
@@ -287,6 +329,10 @@ def test_the_example_of_the_docs_runs(workspace: Path) -> None:
         done = run_command("spotter", *words.split(), cwd=workspace)
         assert (done.returncode, done.stderr + done.stdout) == (0, answer)
     assert len(transcript) == 2
+    written = ("spotter", "test", "counter.py", "--write", "counter.jsonl", "--count", "20")
+    assert run_command(*written, cwd=workspace).returncode == 2, (
+        "a file that exists is not replaced"
+    )
     collected = run_command(
         *(
             "spotter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,8 @@ from tests.support import Row, load_compare, write_lines, write_run
 
 pytestmark = [pytest.mark.slow]
 
-SEEDS = range(150)
+BATCH = 150
+"""How many random runs are profiled by one command."""
 MODES = ("strict", "partial")
 compare = load_compare().compare
 
@@ -46,9 +48,17 @@ class Case:
         return "\n".join(parts)
 
 
-def write_cases(folder: Path, mode: str, *, broken: bool) -> Iterator[Case]:
+@pytest.fixture
+def batches(pytestconfig: pytest.Config) -> list[range]:
+    """The seeds of the random runs: those of --fuzz-runs and --fuzz-seed, in batches."""
+    first = pytestconfig.getoption("--fuzz-seed")
+    end = first + pytestconfig.getoption("--fuzz-runs")
+    return [range(start, min(start + BATCH, end)) for start in range(first, end, BATCH)]
+
+
+def write_cases(folder: Path, seeds: range, mode: str, *, broken: bool) -> Iterator[Case]:
     """Write the random runs with which something, or nothing, is wrong."""
-    for seed in SEEDS:
+    for seed in seeds:
         run = random_run(seed)
         expected = profile(run.inputs, run.rollouts, allow_partial=mode == "partial")
         if ("error" in expected) is broken:
@@ -68,33 +78,45 @@ def profile_folder(folder: Path, mode: str) -> tuple[int, Any]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_runs_give_the_files_of_the_reference(mode: str, tmp_path: Path) -> None:
-    cases = list(write_cases(tmp_path, mode, broken=False))
-    assert len(cases) > len(SEEDS) / 2
-    code, printed = profile_folder(tmp_path, mode)
-    assert code == 0
-    counts = {Path(run["rollouts"]).parent.name: completion(run) for run in printed["runs"]}
-    failed = {}
-    for case in sorted(cases, key=lambda case: case.size):
-        problems = compare(case.folder, case.folder / "rollouts", mode)
-        if counts[str(case.seed)] != case.expected["completion"]:
-            problems.append(f"{counts[str(case.seed)]}, expected {case.expected['completion']}")
-        if problems:
-            failed[case.seed] = case.report(problems)
-    assert not failed, "\n".join([f"failed: {list(failed)}", *list(failed.values())[:2]])
+def test_random_runs_give_the_files_of_the_reference(
+    mode: str, batches: list[range], tmp_path: Path
+) -> None:
+    for seeds in batches:
+        folder = tmp_path / str(seeds.start)
+        cases = list(write_cases(folder, seeds, mode, broken=False))
+        assert len(cases) > len(seeds) / 2
+        code, printed = profile_folder(folder, mode)
+        assert code == 0
+        counts = {Path(run["rollouts"]).parent.name: completion(run) for run in printed["runs"]}
+        failed = {}
+        for case in sorted(cases, key=lambda case: case.size):
+            problems = compare(case.folder, case.folder / "rollouts", mode)
+            if counts[str(case.seed)] != case.expected["completion"]:
+                problems.append(f"{counts[str(case.seed)]}, expected {case.expected['completion']}")
+            if problems:
+                failed[case.seed] = case.report(problems)
+        assert not failed, "\n".join([f"failed: {list(failed)}", *list(failed.values())[:2]])
+        shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_damage_is_named_with_its_keys(mode: str, tmp_path: Path) -> None:
-    cases = list(write_cases(tmp_path, mode, broken=True))
-    code, printed = profile_folder(tmp_path, mode)
-    assert code == 1
-    errors = {Path(error["rollouts"]).parent.name: error for error in printed["errors"]}
-    assert {case.expected["error"] for case in cases} >= {"duplicate_rollout", "extra_rollouts"}
-    for case in cases:
-        error = errors.pop(str(case.seed))
-        found = {"error": error["kind"], "keys": error["keys"]}
-        want = {**case.expected, "keys": case.expected["keys"][:10]}
-        assert found == want, case.report([f"{found}, expected {want}"])
-        assert not compare(case.folder, case.folder / "rollouts", mode)
-    assert not errors
+def test_random_damage_is_named_with_its_keys(
+    mode: str, batches: list[range], tmp_path: Path
+) -> None:
+    kinds = set()
+    for seeds in batches:
+        folder = tmp_path / str(seeds.start)
+        cases = list(write_cases(folder, seeds, mode, broken=True))
+        code, printed = profile_folder(folder, mode)
+        assert code == 1
+        errors = {Path(error["rollouts"]).parent.name: error for error in printed["errors"]}
+        for case in cases:
+            kinds.add(case.expected["error"])
+            error = errors.pop(str(case.seed))
+            found = {"error": error["kind"], "keys": error["keys"]}
+            want = {**case.expected, "keys": case.expected["keys"][:10]}
+            assert found == want, case.report([f"{found}, expected {want}"])
+            assert not compare(case.folder, case.folder / "rollouts", mode)
+        assert not errors
+        shutil.rmtree(folder)
+    assert kinds >= {"duplicate_rollout", "extra_rollouts"}

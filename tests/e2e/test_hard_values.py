@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import Profiled, Row, key, run_profile, write_lines, write_run
+from tests.support import Profiled, Row, inputs_of, key, run_profile, write_lines, write_run
 
 KEY = b'"agent_ref":{"name":"agent_a"},"_ng_task_index":0,"_ng_rollout_index":'
 ODD_NAMES = ("", "qu'o\"te;--", "a.b", "a/b", "sp ace", "ключ", "$", "[0]", "new\nline", "\x00nul")
@@ -287,3 +289,30 @@ def test_an_agent_without_numbers_is_listed(workspace: Path) -> None:
     run = write_run(workspace, [key(0, 0)], inputs=[key(0, 0)])
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
     assert run.agent_metrics() == [{"agent_ref": {"name": "agent_a"}}]
+
+
+@pytest.mark.parametrize("flags", [(), ("--allow-partial",)], ids=["strict", "partial"])
+@pytest.mark.parametrize("kind", ["rollouts", "inputs"])
+@pytest.mark.parametrize(
+    ("encode", "name"),
+    [
+        (gzip.compress, "gzip"),
+        (lambda raw: b"\x28\xb5\x2f\xfd" + raw[::-1], "zstd"),
+        (lambda raw: raw.decode().encode("utf-16"), "UTF-16"),
+        (lambda raw: raw.decode().encode("utf-16-le"), "UTF-16"),
+        (lambda raw: raw.replace(b"\n", b"\r"), "CR line ends"),
+    ],
+    ids=["gzip", "zstd", "utf16", "utf16_without_mark", "cr"],
+)
+def test_a_file_of_another_format_is_recognized(
+    encode: Callable[[bytes], bytes], name: str, kind: str, flags: tuple[str, ...], workspace: Path
+) -> None:
+    rows = [key(task, 0, reward=1) for task in range(4)]
+    run = write_run(workspace, rows, inputs=inputs_of(rows))
+    path = getattr(run, kind)
+    path.write_bytes(encode(path.read_bytes()))
+    result = run_profile(run.rollouts, *flags, cwd=workspace)
+    assert result.returncode == 4
+    assert f"{path}:1: " in result.stderr
+    assert f"the file looks like {name}" in result.stderr
+    assert not run.warehouse.exists()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +16,8 @@ import duckdb
 import pytest
 
 from collector.errors import BusyError, FileError
+from collector.terminal import Progress
+from collector.warehouse import access
 from collector.warehouse.queries import open_read_only
 from tests.programs import run_command
 from tests.support import Profiled, key, run_profile, write_run
@@ -35,6 +40,10 @@ def start(run: Profiled) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def drafts_in(folder: Path) -> list[Path]:
+    return [path for path in folder.glob(".spotter-*.tmp") if path.is_file()]
 
 
 @contextlib.contextmanager
@@ -103,15 +112,18 @@ def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
     many(workspace, "run", tasks=4000, reward=0.75)
     process = start(run)
     # the drafts are written inside of the transaction, just before it ends
-    while not list(workspace.glob(f".{run.profiling.name}.*.tmp")) and process.poll() is None:
+    while not drafts_in(workspace) and process.poll() is None:
         time.sleep(0.0005)
     process.kill()
     process.communicate(timeout=10)
     assert process.returncode == -9
     assert run.profiling.read_bytes() == before
     assert run.query("select distinct reward_mean from task_profiles") == [(0.25,)]
-    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 0
+    assert "of killed commands" in result.stderr
     assert run.query("select distinct reward_mean from task_profiles") == [(0.75,)]
+    assert not list(workspace.glob(".*")), "the next profile removes what the killed one left"
 
 
 def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -> None:
@@ -153,9 +165,134 @@ def test_a_file_that_is_no_warehouse_is_refused(content: bytes, workspace: Path)
 def test_a_terminated_profile_cleans_up(workspace: Path) -> None:
     run = many(workspace, "run", tasks=4000)
     process = start(run)
-    while not list(workspace.glob(".warehouse.duckdb-*.tmp")) and process.poll() is None:
+    while not list(workspace.glob(".spotter-*.tmp")) and process.poll() is None:
         time.sleep(0.0005)
     process.terminate()
     process.communicate(timeout=30)
-    assert process.returncode in (143, -15)
-    assert not [path for path in workspace.iterdir() if path.name.endswith(".tmp")]
+    assert process.returncode == 143
+    assert not list(workspace.glob(".*"))
+
+
+@pytest.mark.parametrize("is_replaced", [False, True], ids=["removed", "replaced"])
+@pytest.mark.parametrize("moment", ["task_profiles", "runs"])
+def test_a_warehouse_that_vanishes_while_it_is_written_is_an_error(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, moment: str, *, is_replaced: bool
+) -> None:
+    run = many(workspace, "run", tasks=1)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    backup = shutil.copy(run.warehouse, workspace / "backup")
+    other = many(workspace, "other", tasks=1)
+    show = Progress.__call__
+
+    def vanish(self: Progress, done: int, total: int, name: str) -> None:
+        show(self, done, total, name)
+        if name == moment:
+            run.warehouse.unlink()
+            if is_replaced:
+                shutil.copy(backup, run.warehouse)
+
+    monkeypatch.setattr(Progress, "__call__", vanish)
+    result = run_profile(other.rollouts, cwd=workspace)
+    assert result.returncode == 4
+    assert f"{run.warehouse} was removed or replaced while it was being written" in result.stderr
+    assert not other.profiling.exists()
+    assert run.warehouse.exists() is is_replaced
+    assert not list(workspace.glob("*.wal"))
+    monkeypatch.undo()
+    assert run_profile(other.rollouts, cwd=workspace).returncode == 0
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "existing"])
+def test_a_profile_on_a_full_disk_leaves_all_as_it_was(workspace: Path, *, is_new: bool) -> None:
+    run = many(workspace, "run", tasks=400)
+    if not is_new:
+        assert run_profile(many(workspace, "small", tasks=1).rollouts, cwd=workspace).stderr == ""
+    before = {path: path.read_bytes() for path in workspace.iterdir()}
+    command = f"ulimit -f 150; exec '{SPOTTER}' profile '{run.rollouts}'"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.returncode == 4, result.stderr
+    assert "File too large" in result.stderr
+    assert {path: path.read_bytes() for path in workspace.iterdir()} == before
+
+
+def test_a_warehouse_whose_log_could_not_be_merged_is_complete_and_said(workspace: Path) -> None:
+    small = many(workspace, "small", tasks=1)
+    assert run_profile(small.rollouts, cwd=workspace).returncode == 0
+    run = many(workspace, "run", tasks=400)
+    limit = run.warehouse.stat().st_size // 1024
+    command = f"ulimit -f {limit}; exec '{SPOTTER}' profile '{run.rollouts}'"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "a part of it is still in warehouse.duckdb.wal" in result.stderr
+    assert run.query("select count(*) from runs") == [(2,)]
+    assert run_profile(small.rollouts, cwd=workspace).returncode == 0
+    assert run.query("select count(*) from runs") == [(2,)]
+    assert not list(workspace.glob("*.wal"))
+
+
+def test_a_warehouse_on_a_file_system_without_locks_is_not_waited_for(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = many(workspace, "run", tasks=1)
+
+    def refuse(_: object, path: Path, **__: object) -> None:
+        path.touch()
+        raise duckdb.IOException(f'Could not set lock on file "{path}": No locks available')
+
+    monkeypatch.setattr(access, "attach", refuse)
+    result = run_profile(run.rollouts, cwd=workspace)
+    assert result.returncode == 4
+    assert "No locks available" in result.stderr
+    assert "a local disk" in result.stderr
+    assert not run.warehouse.exists()
+
+
+@pytest.mark.parametrize("command", ["profile", "sql", "export", "report", "view"])
+def test_a_pipe_is_not_a_warehouse(workspace: Path, command: str) -> None:
+    run = many(workspace, "run", tasks=1)
+    os.mkfifo(run.warehouse)
+    words: list[str | Path] = [run.rollouts] if command in ("profile", "view") else []
+    words += ["--no-browser"] if command == "view" else []
+    result = run_command("spotter", command, *words, cwd=workspace)
+    assert result.returncode == 4
+    assert "warehouse.duckdb" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "line"),
+    [(signal.SIGTERM, 143, "terminated\n"), (signal.SIGINT, 130, "interrupted\n")],
+    ids=["term", "int"],
+)
+def test_a_signal_in_a_query_has_its_own_exit_code(number: int, code: int, line: str) -> None:
+    script = (
+        "import os, threading, duckdb\n"
+        "from collector import cli\n"
+        "def run(_):\n"
+        "    query = 'select count(*) from range(100000000) as a, range(100000) as b'\n"
+        f"    threading.Timer(0.1, os.kill, (os.getpid(), {int(number)})).start()\n"
+        "    duckdb.execute('set threads = 1')\n"
+        "    duckdb.execute(query + ' where a.range % 7 > b.range')\n"
+        "cli._run = run\n"
+        "cli.main([])\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert (result.returncode, result.stderr) == (code, line)
+
+
+@pytest.mark.parametrize(("number", "line"), [(2, "interrupted\n"), (15, "terminated\n")])
+def test_a_signal_while_the_program_loads_ends_it_with_one_line(number: int, line: str) -> None:
+    script = (
+        "import os, sys\n"
+        "from collector import entry\n"
+        "class Loader:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == 'typer': os.kill(os.getpid(), {number})\n"
+        "sys.meta_path.insert(0, Loader())\n"
+        "entry.spotter()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (result.returncode, result.stderr) == (128 + number, line)

@@ -26,7 +26,7 @@ Figures = dict[tuple[Any, ...], float]
 METRICS_FILE = Path("models", "semantic", "_semantic__metrics.yml")
 KEYS = ("run", "agent")
 CATEGORY = ("task__category_field", "task__category")
-FIRST_FIELD = "split_part(runs.slice_by, ', ', 1)"
+FIRST_FIELD = "json_extract_string(runs.slice_by, '$[0]')"
 GROUPS: tuple[tuple[str, ...], ...] = (
     (),
     ("run",),

@@ -65,10 +65,10 @@ def graded(tmp_path: Path) -> Profiled:
 @pytest.mark.parametrize(
     ("override", "column", "value"),
     [
-        pytest.param("+slice_by=category", "slice_by", "category", id="one_slice"),
-        pytest.param("+slice_by=[a,b]", "slice_by", "a, b", id="two_slices"),
-        pytest.param("++slice_by=[category, a]", "slice_by", "category, a", id="with_a_space"),
-        pytest.param("+slice_by=[]", "slice_by", "", id="no_slices"),
+        pytest.param("+slice_by=category", "slice_by", '["category"]', id="one_slice"),
+        pytest.param("+slice_by=[a,b]", "slice_by", '["a","b"]', id="two_slices"),
+        pytest.param("++slice_by=[category, a]", "slice_by", '["category","a"]', id="with_a_space"),
+        pytest.param("+slice_by=[]", "slice_by", "[]", id="no_slices"),
         pytest.param("++pass_threshold=0.5", "pass_threshold", 0.5, id="threshold"),
         pytest.param("+pass_threshold=-1e-3", "pass_threshold", -0.001, id="negative_threshold"),
         pytest.param("+pass_threshold=null", "pass_threshold", 1.0, id="no_threshold"),

@@ -92,7 +92,7 @@ def test_profiles_a_rollouts_file_first(run: Profiled) -> None:
         assert urlsplit(viewer.url).path == "/run"
         (run_id,) = parse_qs(urlsplit(viewer.url).query)["run"]
         assert viewer.get(viewer.url.removeprefix(viewer.base)).status_code == 200
-    assert runs_of(run.warehouse) == [(run_id, 3, 0, 1.0, "")]
+    assert runs_of(run.warehouse) == [(run_id, 3, 0, 1.0, "[]")]
     assert not run.profiling.exists()
     assert not run.agents.exists()
 

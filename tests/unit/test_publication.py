@@ -9,6 +9,7 @@ import pytest
 from collector.errors import FileError
 from collector.exporting import publication
 from collector.exporting.publication import publish, working_folder
+from collector.temporary_files import LOCK, is_temporary, new_name
 
 
 def made(folder: Path, text: str) -> None:
@@ -26,7 +27,7 @@ def shown(output: Path) -> dict[str, str]:
     return {
         str(path.relative_to(output)): path.read_text()
         for path in output.rglob("*")
-        if path.is_file() and path.name != publication.LOCK
+        if path.is_file() and path.name not in (publication.LOCK, LOCK)
     }
 
 
@@ -50,7 +51,7 @@ def test_a_failure_in_the_middle_leaves_the_last(
     rename = Path.rename
 
     def refuse(self: Path, target: Path) -> Path:
-        if self.parent.name.startswith(publication.PREFIX):
+        if is_temporary(self.parent.name):
             raise OSError(28, "No space left on device")
         return rename(self, target)
 
@@ -64,9 +65,9 @@ def test_a_failure_in_the_middle_leaves_the_last(
 def test_what_a_killed_export_had_put_aside_gets_its_place_back(output: Path) -> None:
     export(output, "first")
     (output / "csv").rename(output / ".csv.aside")  # and there it was killed
-    (output / ".export-killed.tmp").mkdir()
+    (output / new_name()).mkdir()
     with working_folder(output, on_wait=lambda _: None) as folder:
         assert shown(output) == {"csv/runs.csv": "first"}
-        assert [path.name for path in output.glob(".export-*")] == [folder.name]
+        assert [path.name for path in output.glob(".spotter-*")] == [folder.name]
     export(output, "second")
     assert shown(output) == {"csv/runs.csv": "second"}

@@ -23,6 +23,10 @@ from tests.support import key
         (b'{"a": "' + b"x" * (3 << 20) + b'"}', False),
         (b'{"a": 1}\n{"a": "' + b"x" * (3 << 20), True),
         (b"\xef\xbb\xbf{}", False),
+        (b'{"a": 1}\n{"a"\0\0\0', True),
+        (b'{"a": 1}\n\0\0\0', True),
+        (b'{"a": 1}\n{"a": 1}{"a": 2}', False),
+        (b"hello", False),
     ],
     ids=[
         "empty",
@@ -35,6 +39,10 @@ from tests.support import key
         "long",
         "long torn",
         "bom",
+        "torn with zeros",
+        "zeros",
+        "two objects",
+        "no object",
     ],
 )
 def test_a_torn_last_line_is_recognized(content: bytes, expected: bool, tmp_path: Path) -> None:

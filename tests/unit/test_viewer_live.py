@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from collector.viewer.live_runs import check_sources, profile_flags
+from collector.profiling.statistics import ZeroRules
+from collector.viewer.live_runs import check_sources, known_statistics, profile_flags
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -122,6 +123,13 @@ def test_a_run_is_profiled_again_as_it_was(run: dict[str, Any]) -> None:
         "--pass-threshold", "0.5", "--answer-field", "verdict",
         "--slice-by", "difficulty", "--slice-by", "category",
     ]  # fmt: skip
+
+
+def test_names_with_commas_are_told_apart(run: dict[str, Any]) -> None:
+    stored = {"slice_by": '["kind, sort","level"]', "zero_failure_classes": '["a, b"]'}
+    known = known_statistics({**run, **stored})
+    assert known.slice_by == ("kind, sort", "level")
+    assert known.zeros == ZeroRules(("a, b",), is_missing_zero=False)
 
 
 def test_settings_that_nobody_named_are_not_named_again(run: dict[str, Any]) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError
-from collector.warehouse.access import RETRY_S, has_waiting_writer
+from collector.warehouse.access import RETRY_S
+from collector.warehouse.files import has_waiting_writer
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.sql import Row
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from collector.artifacts import INPUTS_SUFFIX, Run
-from collector.atomic_files import Drafts
+from collector.atomic_files import Drafts, anything
 from collector.errors import FileError
 from collector.jsonl import Row, dump, parse_object
 from collector.profiling.python_reader import BOM, input_row
@@ -33,7 +33,10 @@ def derive_inputs(run: Run, say: Callable[[str], None]) -> None:
     )
     try:
         with Drafts() as drafts:
-            with run.rollouts.open("rb") as source, drafts.open(run.inputs) as target:
+            with (
+                run.rollouts.open("rb") as source,
+                drafts.open(run.inputs, replaces=anything) as target,
+            ):
                 for line in source:
                     row = _input_of(line.removeprefix(BOM))
                     if row is not None:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from collector.errors import FileError, SpotterError
 from collector.jsonl import Row, read_object
+from collector.temporary_files import temporary_folder
 from collector.viewer.text import size, utc
 from collector.viewer.transcripts.offsets import (
     INDEX_FOLDER,
@@ -72,7 +73,7 @@ class Transcripts:
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         """Create a reader that keeps its indexes below `folder` and reports progress to `say`."""
         self._say = say
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._resources = contextlib.ExitStack()
         self._folder = self._index_folder(folder / INDEX_FOLDER)
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
@@ -153,8 +154,7 @@ class Transcripts:
             thread = self._thread
         if thread:
             thread.join(timeout=10)
-        if self._temporary:
-            self._temporary.cleanup()
+        self._resources.close()
 
     def _prepare(self, path: Path) -> None:
         with self._lock:
@@ -233,8 +233,7 @@ class Transcripts:
             folder.mkdir(exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 return folder
-        self._temporary = tempfile.TemporaryDirectory(prefix="spotter-index-")
-        return Path(self._temporary.name)
+        return self._resources.enter_context(temporary_folder())
 
 
 def _read_again(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:

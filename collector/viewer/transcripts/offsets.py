@@ -8,8 +8,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any, BinaryIO, TypeGuard
 
 import orjson
 
+from collector.atomic_files import Drafts, anything
 from collector.errors import FileError
 from collector.jsonl import read_object
 
@@ -24,7 +23,6 @@ FORMAT = 1
 INDEX_FOLDER = ".spotter-index"
 HEAD_BYTES = 4096
 STEP_BYTES = 4 << 20
-STALE_SECONDS = 3600.0
 BOM = b"\xef\xbb\xbf"
 Progress = Callable[[int, int], None]
 TABLES = """
@@ -131,15 +129,13 @@ class Offsets:
         """Bring the index up to date: extend it if the file only grew, else build it again."""
         if not self.pending_bytes():
             return
-        draft = self._draft()
         try:
-            with _open(self.rollouts) as file:
-                self._write(draft, file, progress)
-            draft.replace(self.path)
-        except (sqlite3.Error, OSError) as error:
+            with _open(self.rollouts) as file, Drafts() as drafts:
+                with drafts.open(self.path, replaces=anything):
+                    self._write(drafts.current(self.path), file, progress)
+                drafts.publish()
+        except sqlite3.Error as error:
             raise FileError(f"cannot write the index of {self.rollouts}: {error}") from error
-        finally:
-            draft.unlink(missing_ok=True)
 
     def delete(self) -> None:
         """Delete the index, for a file that changed without another size or time."""
@@ -194,19 +190,6 @@ class Offsets:
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
             yield connection
-
-    def _draft(self) -> Path:
-        """Create an empty file beside the index, and remove old ones of killed processes."""
-        for leftover in self.path.parent.glob(f"{self.path.stem}.*.tmp"):
-            with contextlib.suppress(OSError):
-                if time.time() - leftover.stat().st_mtime > STALE_SECONDS:
-                    leftover.unlink()
-        try:
-            handle, name = tempfile.mkstemp(".tmp", f"{self.path.stem}.", self.path.parent)
-        except OSError as error:
-            raise FileError(f"cannot write the index of {self.rollouts}: {error}") from error
-        os.close(handle)
-        return Path(name)
 
     def _write(self, draft: Path, file: BinaryIO, progress: Progress) -> None:
         found = os.fstat(file.fileno())

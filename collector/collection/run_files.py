@@ -1,0 +1,80 @@
+"""The artifacts of a collection, and when they may be written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from collector.artifacts import (
+    AGGREGATE_SUFFIX,
+    FAILURES_SUFFIX,
+    INPUTS_SUFFIX,
+    RECORD_SUFFIX,
+    beside,
+)
+from collector.collection.settings import CollectOptions
+from collector.errors import UsageError
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """The artifacts of a collection."""
+
+    rollouts: Path
+
+    @property
+    def inputs(self) -> Path:
+        """Return the materialized inputs."""
+        return beside(self.rollouts, INPUTS_SUFFIX)
+
+    @property
+    def failures(self) -> Path:
+        """Return the failed attempts."""
+        return beside(self.rollouts, FAILURES_SUFFIX)
+
+    @property
+    def record(self) -> Path:
+        """Return the record of the run."""
+        return beside(self.rollouts, RECORD_SUFFIX)
+
+    @property
+    def aggregate(self) -> Path:
+        """Return the agents' own metrics."""
+        return beside(self.rollouts, AGGREGATE_SUFFIX)
+
+    def all(self) -> list[Path]:
+        """Return all files that a collection may write."""
+        return [
+            *(self.rollouts, self.inputs, self.failures, self.record, self.aggregate),
+            *self.torn(),
+        ]
+
+    def torn(self) -> list[Path]:
+        """Return the files of unfinished lines."""
+        return [path.with_name(path.name + ".torn") for path in (self.rollouts, self.failures)]
+
+
+def refuse_collected(settings: CollectOptions) -> None:
+    """Raise UsageError if the output exists, and the settings neither resume nor replace it."""
+    refuse_both(settings)
+    files = RunFiles(settings.output_jsonl_fpath.absolute())
+    has_rollouts = files.rollouts.exists() and files.rollouts.stat().st_size
+    if (has_rollouts or files.inputs.exists() or files.failures.exists()) and not (
+        settings.resume_from_cache or settings.overwrite
+    ):
+        raise already_collected(files.rollouts)
+
+
+def already_collected(rollouts: Path) -> UsageError:
+    """Return the error that a run exists."""
+    return UsageError(
+        f"{rollouts} has already been collected, at least in part\n"
+        "  what to do: continue with --resume, start over with --overwrite,"
+        " or give another output_jsonl_fpath"
+    )
+
+
+def refuse_both(settings: CollectOptions) -> None:
+    """Raise UsageError if the settings both resume and replace a run."""
+    if settings.resume_from_cache and settings.overwrite:
+        raise UsageError("--resume or --overwrite, not both")

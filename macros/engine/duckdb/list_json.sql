@@ -1,0 +1,3 @@
+{% macro duckdb__list_json(list) -%}
+    cast(to_json({{ list }}) as varchar)
+{%- endmacro %}

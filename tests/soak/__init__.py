@@ -1,0 +1,1 @@
+"""Kill every writing command at random, and check the promises of docs/reliability.md."""
