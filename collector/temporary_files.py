@@ -143,7 +143,8 @@ def _remove(path: Path) -> int | None:
 
 
 def _is_of_this_host(path: Path) -> bool:
-    return path.name.startswith(new_name()[: -len(SUFFIX) - 2 * TOKEN_BYTES])
+    random_part = slice(-len(SUFFIX) - 2 * TOKEN_BYTES)
+    return path.name[random_part] == new_name()[random_part]
 
 
 def _is_local(device: int) -> bool:

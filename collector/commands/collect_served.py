@@ -50,9 +50,9 @@ def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
     from collector.servers.serve import child_gym
 
     servers = server_configs(load_config(served.configs, served.settings))
-    refuse_collected(options)
     with NewDrafts() as drafts:
         tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served, drafts)
+        refuse_collected(options)
         with child_gym(served.configs, served.settings) as gym:
             return collect_from_running(
                 options, tasks, drafts=drafts, head_host=gym.head_host, head_port=gym.head_port

@@ -25,6 +25,8 @@ QUIET_SECONDS = 60.0
 """A collection without a record counts as running for this long after its last line."""
 RECORDED_QUIET_SECONDS = 900.0
 """The same if the collector's record says that it is running: a single rollout may take long."""
+CLOCK_SECONDS = 60.0
+"""How far the clocks of two machines that share the files may differ."""
 PAUSE_SECONDS = 5.0
 STOP_SECONDS = 2.0
 
@@ -123,7 +125,8 @@ def check_sources(
     times = [_modified_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
     latest = max((time for time in times if time is not None), default=0.0)
     quiet = _quiet_seconds(rollouts)
-    is_changed = utc(latest) > run["profiled_at"]
+    # a profile in the future: the clock was ahead, and later changes would look older
+    is_changed = not utc(latest) <= run["profiled_at"] <= utc(now() + CLOCK_SECONDS)
     return Sources(
         is_missing=times[0] is None,
         is_changed=is_changed,

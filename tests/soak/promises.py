@@ -28,8 +28,7 @@ SUMS = {
     "task_profiles": "sum(num_rollouts + masked_num_rollouts)",
     "agent_reliability": "sum(measured_rollout_count + masked_rollout_count)",
 }
-LEFTOVERS = (".spotter-", ".export.lock")
-LEFT_ENDS = (".wal", ".waiting", ".aside", ".tmp")
+LEFT_ENDS = (".wal", ".waiting", ".aside", ".tmp", ".lock")
 
 
 def check_end(world: World, ended: Ended, words: tuple[object, ...]) -> None:
@@ -120,6 +119,5 @@ def leftovers(folder: Path) -> Iterator[Path]:
     """Give what no command may leave behind."""
     for parent, folders, names in os.walk(folder):
         for name in (*folders, *names):
-            is_mark = name == ".spotter-demo"
-            if not is_mark and (name.startswith(LEFTOVERS) or name.endswith(LEFT_ENDS)):
+            if name.endswith(LEFT_ENDS):
                 yield Path(parent, name)

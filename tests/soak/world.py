@@ -26,6 +26,8 @@ MODEL = "policy_model.responses_api_models.simulated_model"
 FAULTS = (f"{MODEL}.failure_rate=0.15", f"{MODEL}.mask_rate=0.05", f"{MODEL}.latency=0.02")
 DISK_BYTES = 192 << 20
 PATIENCE_SECONDS = 900
+FIRST_SECONDS = 6.0
+"""How long a command takes, before the first one has shown it."""
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 
@@ -130,7 +132,7 @@ class World:
         """Start a command, and send it a signal at a random moment."""
         name = str(words[0])
         number = self.rng.choice(SIGNALS)
-        delay = self.rng.uniform(0, 1.1 * self.seconds.get(name, 3.0))
+        delay = self.rng.uniform(0, 1.1 * self.seconds.get(name, FIRST_SECONDS))
 
         def send(process: subprocess.Popen[str]) -> int | None:
             with contextlib.suppress(subprocess.TimeoutExpired):

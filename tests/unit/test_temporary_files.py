@@ -95,13 +95,16 @@ def test_on_a_shared_disk_leftovers_of_other_machines_stay(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "found").mkdir()
-    (tmp_path / "found" / ".spotter-elsewhere-0123456789abcdef.tmp").touch()
+    (tmp_path / "found" / new_name().replace("-", "-elsewhere-", 1)).touch()
+    (
+        tmp_path / "found" / (new_name()[:-20] + new_name()[-21:])
+    ).touch()  # this host's name, and more
     device = tmp_path.stat().st_dev
     line = f"1 0 {os.major(device)}:{os.minor(device)} / / rw - {kind} somewhere rw\n"
     (tmp_path / "mountinfo").write_text(line)
     monkeypatch.setattr(temporary_files, "MOUNTS", tmp_path / "mountinfo")
     remove_leftovers(tmp_path / "found")
-    assert bool(names(tmp_path / "found")) is (kind == "nfs4")
+    assert len(names(tmp_path / "found")) == (2 if kind == "nfs4" else 0)
 
 
 def test_processes_with_equal_ids_never_collide(

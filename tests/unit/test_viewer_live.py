@@ -125,6 +125,12 @@ def test_a_run_is_profiled_again_as_it_was(run: dict[str, Any]) -> None:
     ]  # fmt: skip
 
 
+def test_a_run_that_was_profiled_in_the_future_counts_as_changed(run: dict[str, Any]) -> None:
+    assert not look(run).is_changed
+    later = (NOW + timedelta(days=400)).replace(tzinfo=None)
+    assert look({**run, "profiled_at": later}).is_changed
+
+
 def test_names_with_commas_are_told_apart(run: dict[str, Any]) -> None:
     stored = {"slice_by": '["kind, sort","level"]', "zero_failure_classes": '["a, b"]'}
     known = known_statistics({**run, **stored})
