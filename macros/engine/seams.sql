@@ -35,6 +35,7 @@
 {% macro list_sum(list) %}{{ return(adapter.dispatch('list_sum')(list)) }}{% endmacro %}
 {% macro list_mean(list) %}{{ return(adapter.dispatch('list_mean')(list)) }}{% endmacro %}
 {% macro list_std(list, mean) %}{{ return(adapter.dispatch('list_std')(list, mean)) }}{% endmacro %}
+{# Some columns as one value with fields of their names, or from a map of names to expressions. #}
 {% macro record(columns) %}{{ return(adapter.dispatch('record')(columns)) }}{% endmacro %}
 
 {# Rows from a list of records, or from the numbers 1 to a limit. #}
@@ -50,6 +51,9 @@
 {# The bootstrap: four numbers from 0 up to 1 from the digits of an MD5, and the mean of values drawn with them. #}
 {% macro uniform_draws(digest) %}{{ return(adapter.dispatch('uniform_draws')(digest)) }}{% endmacro %}
 {% macro resampled_mean(values, draws) %}{{ return(adapter.dispatch('resampled_mean')(values, draws)) }}{% endmacro %}
+
+{# Whether a text contains a match of a regular expression, which is given without quotes. #}
+{% macro matches(text, pattern) %}{{ return(adapter.dispatch('matches')(text, pattern)) }}{% endmacro %}
 
 {# A text or a number as JSON; a time that says that it is UTC; a mart as a Parquet file; an
    error that ends the query. #}

@@ -5,8 +5,8 @@
     {%- set speaks -%}
         case
             when coalesce(item.type, 'message') = 'message'
-                then regexp_matches(coalesce(item.content::varchar, ''), '{{ text }}')
-            else item.type != 'reasoning' and item.type not like '%\_output' escape '\'
+                then {{ matches("coalesce(cast(item.content as string), '')", text) }}
+            else item.type != 'reasoning' and right(item.type, 7) != '_output'
         end
     {%- endset -%}
     coalesce({{ list_length(list_where(output, 'item', speaks)) }}, 0) = 0

@@ -7,9 +7,6 @@
             usage_fields, 'field', "field.key = 'reward' or not array_contains(" ~ own_keys ~ ', field.key)'
         ) }}
     {%- endset -%}
-    {%- set number -%}
-        case field.value::varchar when 'true' then 1e0 when 'false' then 0e0 else try_cast(field.value::varchar as double) end
-    {%- endset -%}
     '{' || concat_ws(
         ',',
         case
@@ -26,10 +23,11 @@
         end,
         nullif({{ list_join(
             list_map(
-                list_where('(' ~ kept ~ ')', 'field', is_finite(number)),
+                list_where('(' ~ kept ~ ')', 'field', is_finite(metric_number('field.value'))),
                 'field',
                 json_value('field.key')
-                ~ " || ':' || case field.value::varchar when 'true' then '1' when 'false' then '0' else field.value::varchar end"
+                ~ " || ':' || case cast(field.value as string) when 'true' then '1' when 'false' then '0'"
+                ~ ' else cast(field.value as string) end'
             ),
             "','"
         ) }}, '')

@@ -6,32 +6,9 @@
 } -%}
 with
 
-tasks as (
-    select
-        run_id,
-        agent_name,
-        count(*) as task_count
-    from {{ ref('task_profiles') }}
-    where num_rollouts > 0
-    group by
-        run_id,
-        agent_name
-),
-
 -- a repeat without any metric has a row too
 repeats as (
-    select
-        run_id,
-        agent_name,
-        rollout_index,
-        count(*) as sample_count
-    from {{ ref('rollout_infos') }}
-    where is_measured
-    group by
-        run_id,
-        agent_name,
-        rollout_index
-    qualify count(*) over (partition by run_id, agent_name) > 1
+    {{ repeat_counts(ref('rollout_infos')) }}
 ),
 
 statistics as (
@@ -39,7 +16,7 @@ statistics as (
         run_id,
         agent_name,
         rollout_index,
-        {{ text_in_order(metric_members('metric', columns), ['metric']) }} as members
+        {{ metric_members('metric', columns) }} as members
     from {{ ref('repeat_metrics') }}
     group by
         run_id,
@@ -55,10 +32,9 @@ lines as (
         '{"agent_ref":{"name":' || {{ json_value('repeats.agent_name') }} || '}'
         || ',"_ng_rollout_index":' || repeats.rollout_index
         || ',"sample_count":' || repeats.sample_count
-        || ',"missing_count":' || tasks.task_count - repeats.sample_count
+        || ',"missing_count":' || repeats.missing_count
         || coalesce(',' || statistics.members, '') || '}' as line
     from repeats
-    inner join tasks using (run_id, agent_name)
     left join statistics using (run_id, agent_name, rollout_index)
 )
 

@@ -2,20 +2,14 @@
     'mean': 'value_mean', 'max': 'value_max', 'min': 'value_min',
     'median': 'value_median', 'std': 'value_std'
 } -%}
-{%- set statistics = metric_members('metric', columns) -%}
 with
-
-profiles as (
-    select * from {{ ref('task_profiles') }}
-    where num_rollouts > 0
-),
 
 statistics as (
     select
         run_id,
         task_index,
         agent_name,
-        {{ text_in_order(statistics, ['metric']) }} as members
+        {{ metric_members('metric', columns) }} as members
     from {{ ref('task_metrics') }}
     group by
         run_id,
@@ -46,8 +40,7 @@ lines as (
         '{"_ng_task_index":' || profiles.task_index
         || case
             when runs.is_fan_out
-                then
-                    ',"agent_ref":{"name":'
+                then ',"agent_ref":{"name":'
                     || {{ json_value('profiles.agent_name') }} || '}'
             else ''
         end
@@ -59,7 +52,7 @@ lines as (
         || ',"reward_profile_completion_pct":'
         || {{ json_value('profiles.completion_pct') }}
         || ',"rollout_infos":[' || infos.infos || ']}' as line
-    from profiles
+    from {{ ref('task_profiles') }} as profiles
     inner join {{ ref('runs') }} as runs using (run_id)
     inner join infos using (run_id, task_index, agent_name)
     left join statistics using (run_id, task_index, agent_name)

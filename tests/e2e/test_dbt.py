@@ -138,9 +138,9 @@ def marts(warehouse: Path) -> set[str]:
 def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path) -> None:
     first, second = (write_run(workspace, ONE, inputs=ONE, name=name) for name in ("a", "b"))
     assert dbt("seed", warehouse=built).returncode == 0
-    variables = {"rollouts": str(first.rollouts), "run_id": "first"}
-    assert dbt("run", warehouse=built, variables=variables).returncode == 0
-    again = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
+    first_run = {"rollouts": str(first.rollouts), "run_id": "first"}
+    assert dbt("run", warehouse=built, variables=first_run).returncode == 0
+    again = dbt("run", "--select", "task_profiles+", warehouse=built, variables=first_run)
     assert again.returncode == 0, again.stdout
     variables = {"rollouts": str(second.rollouts), "run_id": "second"}
     stale = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
@@ -152,12 +152,45 @@ def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path
     assert dbt("run", warehouse=built, variables=stopped).returncode == 1
     mixed = dbt("run", "--select", "marts", warehouse=built, variables=stopped)
     assert mixed.returncode == 1
-    assert "hold another batch than staging" in mixed.stdout
+    assert "was not built since the runs were staged" in mixed.stdout
+    # a build that stopped between two intermediate models: the second would be of the run before
+    assert dbt("run", "--select", "stg_runs+", warehouse=built, variables=first_run).returncode == 0
+    select = ("--select", "+int_rollouts_matched")
+    assert dbt("run", *select, warehouse=built, variables=variables).returncode == 0
+    mixed = dbt("run", "--select", "task_profiles", warehouse=built, variables=variables)
+    assert mixed.returncode == 1
+    assert "was not built since the runs were staged" in mixed.stdout
     words = ("run", "--select", "stg_runs+", "--full-refresh")
     whole = dbt(*words, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout
     for mart in ("runs", "task_profiles"):
         assert [row[0] for row in table(built, mart)] == ["first", "second"]
+
+
+MART_DEFECTS = {
+    "unique_key": "insert into task_profiles select * from task_profiles where run_id = '{run}'",
+    "known_values": "update task_bands set band = 'odd' where run_id = '{run}'",
+    "known_runs": "delete from runs where run_id = '{run}'",
+}
+
+
+def test_only_the_batch_is_tested(dbt: Dbt, workspace: Path, built: Path) -> None:
+    """A broken run fails the tests of its own build, and not those of the next run."""
+    runs = {name: write_run(workspace, ONE, inputs=ONE, name=name) for name in ("old", "new")}
+    assert dbt("seed", warehouse=built).returncode == 0
+    for name, run in runs.items():
+        variables = {"rollouts": str(run.rollouts), "run_id": name}
+        assert dbt("run", warehouse=built, variables=variables).returncode == 0
+    for name, expected in (("old", set()), ("new", set(MART_DEFECTS))):
+        with duckdb.connect(str(built)) as connection:
+            for defect in MART_DEFECTS.values():
+                connection.execute(defect.format(run=name))
+        tests = ("task_profiles", "task_bands", "rollout_infos")
+        words = ("test", "--exclude-resource-types", "unit_test", "--select", *tests)
+        result = dbt(*words, "--exclude", "test_type:singular", warehouse=built)
+        assert result.returncode == (1 if expected else 0), result.stdout
+        failed = nodes(built, "fail")
+        assert {defect for defect in MART_DEFECTS if any(defect in f for f in failed)} == expected
 
 
 def test_each_audit_finds_its_run_and_stops_the_marts(

@@ -1,6 +1,7 @@
 {# Tell the staging models which runs to read. `spotter profile` sets the same variables itself. #}
 
 {% macro duckdb__declare_batch() %}
+    {%- if execute and this.name == 'stg_runs' -%}{{ forget_intermediate() }}{%- endif -%}
     {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
     {%- set rollouts = duckdb__text_literal(env_var('SPOTTER_ROLLOUTS', '') or var('rollouts')) -%}
     {%- set inputs = duckdb__text_literal(var('inputs')) if var('inputs') else 'null' -%}

@@ -1,6 +1,7 @@
-{# Some columns as one value with fields of their names. #}
 {% macro duckdb__record(columns) -%}
     struct_pack(
-        {%- for column in columns %}{{ column }} := {{ column }}{{ ', ' if not loop.last }}{% endfor -%}
+        {%- for column in columns -%}
+        {{ column }} := {{ columns[column] if columns is mapping else column }}{{ ', ' if not loop.last }}
+        {%- endfor -%}
     )
 {%- endmacro %}

@@ -8,10 +8,9 @@ runners as (
         run_id,
         runner,
         min_by(
-            input_agent_name,
-            row(is_completed and not is_measured, task_index, rollout_index)
-        ) as agent_name,
-        bool_or(is_measured or not is_completed) as is_counted
+            input_agent_name, {{ record(['is_masked', 'task_index', 'rollout_index']) }}
+        ) filter (where input_agent_name is not null) as agent_name,
+        bool_or(not is_masked) as is_counted
     from {{ ref('int_rollouts_keyed') }}
     where runner is not null
     group by
@@ -32,7 +31,7 @@ counted as (
 ),
 
 -- recursive: a runner keeps its own name if another runner is called like its agent
-own_names as (
+own_names (run_id, runner, is_counted) as (
     select
         run_id,
         runner,

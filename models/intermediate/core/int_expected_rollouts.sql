@@ -26,7 +26,7 @@ failures as (
         task_index,
         rollout_index,
         count(*) as failed_attempt_count,
-        max_by(failure_class, attempt) as last_failure_class,
+        max_by(failure_class, attempt) as last_class,
         max_by(given_class, attempt) as last_given_class,
         max_by(reward, attempt) as last_failure_reward
     from {{ ref('stg_failures') }}
@@ -45,12 +45,19 @@ expected as (
         coalesce(keyed.agent_name, task_agents.agent_name, '(unknown)') as agent_name,
         keyed.is_completed,
         keyed.is_measured,
+        keyed.is_masked,
         keyed.is_scored,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
-        failures.last_failure_class,
-        failures.last_given_class,
+        not keyed.is_completed and case
+            when failures.last_class is null then runs.is_missing_zero
+            else array_contains(runs.zero_classes, failures.last_class)
+                or coalesce(
+                    array_contains(runs.zero_classes, failures.last_given_class), false
+                )
+        end as is_zero,
         failures.last_failure_reward
     from keyed
+    inner join {{ ref('stg_runs') }} as runs using (run_id)
     inner join task_agents using (run_id, task_index)
     left join failures using (run_id, task_index, rollout_index)
 )

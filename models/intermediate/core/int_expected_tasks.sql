@@ -49,6 +49,7 @@ tasks as (
         counted.rollout_count,
         counted.completed_count,
         counted.measured_count,
+        counted.completed_count - counted.measured_count as masked_count,
         samples.task_id,
         samples.prompt,
         samples.sample

@@ -40,16 +40,15 @@ gate as (
 keyed as (
     select
         inputs.run_id,
-        runs.profiled_at as staged_at,
         inputs.task_index,
         inputs.rollout_index,
         inputs.agent_name as input_agent_name,
         coalesce(inputs.server_name, inputs.agent_name, rollouts.agent_name) as runner,
         rollouts.run_id is not null as is_completed,
         coalesce(rollouts.is_measured, false) as is_measured,
+        coalesce(not rollouts.is_measured, false) as is_masked,
         rollouts.reward is not null as is_scored
     from inputs
-    inner join {{ ref('stg_runs') }} as runs using (run_id)
     left join rollouts using (run_id, task_index, rollout_index)
     inner join gate on gate.verdict is null
 )

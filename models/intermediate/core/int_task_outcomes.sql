@@ -1,6 +1,7 @@
+-- a sum of doubles depends on its order: the rewards are in the order of the rollouts
+{%- set in_order = values_in_order('reward', ['place']) %}
 with
 
--- a sum of doubles depends on its order: the rewards are in the order of the rollouts
 grouped as (
     select
         task_key,
@@ -13,7 +14,8 @@ grouped as (
         min(reward) as reward_min,
         max(reward) as reward_max,
         {{ median('reward') }} as reward_median,
-        {{ values_in_order('reward', ['place']) }} as rewards,
+        {{ in_order }} as rewards,
+        {{ list_mean(in_order) }} as reward_mean,
         {{ mean_in_order('output_tokens', ['place']) }} as output_tokens_mean
     from {{ ref('int_scored_rollouts') }}
     group by
@@ -21,37 +23,30 @@ grouped as (
         has_answers
 ),
 
-centered as (
-    select
-        *,
-        {{ list_mean('rewards') }} as reward_mean
-    from grouped
-),
-
 outcomes as (
     select
-        centered.task_key,
-        centered.has_answers,
-        centered.rollout_count,
-        centered.pass_count,
-        centered.one_count,
-        centered.no_answer_count,
-        centered.is_binary,
-        centered.reward_min,
-        centered.reward_max,
-        centered.reward_median,
-        centered.reward_mean,
+        grouped.task_key,
+        grouped.has_answers,
+        grouped.rollout_count,
+        grouped.pass_count,
+        grouped.one_count,
+        grouped.no_answer_count,
+        grouped.is_binary,
+        grouped.reward_min,
+        grouped.reward_max,
+        grouped.reward_median,
+        grouped.reward_mean,
         -- 0 for a task with one rollout, and for equal rewards, whatever rounding
         -- makes of their mean; none for one reward among more rollouts
         case
             when tasks.measured_count = 1 then 0e0
-            when centered.rollout_count > 1
-                and not {{ differ('centered.reward_min', 'centered.reward_max') }}
+            when grouped.rollout_count > 1
+                and not {{ differ('grouped.reward_min', 'grouped.reward_max') }}
                 then 0e0
-            else {{ sample_std('centered.rewards', 'centered.reward_mean') }}
+            else {{ sample_std('grouped.rewards', 'grouped.reward_mean') }}
         end as reward_std,
-        {{ finite('centered.output_tokens_mean') }} as output_tokens_mean
-    from centered
+        {{ finite('grouped.output_tokens_mean') }} as output_tokens_mean
+    from grouped
     inner join {{ ref('int_task_keys') }} as tasks using (task_key)
 )
 

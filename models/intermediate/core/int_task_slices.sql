@@ -2,17 +2,13 @@ with
 
 first_rollouts as (
     select
-        tasks.run_id,
-        tasks.agent_name,
-        tasks.task_key,
+        tasks.*,
         scored.slice_values,
         inputs.slice_values as input_slice_values
     from {{ ref('int_scored_rollouts') }} as scored
     inner join {{ ref('int_task_keys') }} as tasks using (task_key)
     inner join {{ ref('stg_inputs') }} as inputs
-        on tasks.run_id = inputs.run_id
-        and tasks.task_index = inputs.task_index
-        and scored.rollout_index = inputs.rollout_index
+        using (run_id, task_index, rollout_index)
     where scored.place = 1
 ),
 
@@ -60,9 +56,8 @@ keyed as (
         slice_by,
         slice_value,
         task_key,
-        dense_rank() over (
-            order by run_id, agent_name, slice_by, slice_value
-        ) as slice_key
+        dense_rank() over (order by run_id, agent_name, slice_by, slice_value)
+            as slice_key
     from slices
 )
 

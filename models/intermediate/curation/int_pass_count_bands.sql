@@ -38,42 +38,24 @@ banded as (
         rated.pass_count
 ),
 
-groups as (
-    select
-        rated.rollout_count,
-        rated.pass_count,
-        sizes.size,
-        {{ informative_ratio('rated.rollout_count', 'rated.pass_count', 'sizes.size') }}
-            as ratio
-    from rated
-    cross join (values (4), (8), (16), (32)) as sizes (size)
-),
-
-informative as (
+pass_counts as (
     select
         rollout_count,
         pass_count,
-        max(case when size = 4 then ratio end) as informative_ratio_4,
-        max(case when size = 8 then ratio end) as informative_ratio_8,
-        max(case when size = 16 then ratio end) as informative_ratio_16,
-        max(case when size = 32 then ratio end) as informative_ratio_32
-    from groups
-    group by
-        rollout_count,
-        pass_count
-),
-
-pass_counts as (
-    select
-        rated.*,
+        rated.pass_ratio,
+        rated.pass_low,
+        rated.pass_high,
         banded.band,
-        informative.informative_ratio_4,
-        informative.informative_ratio_8,
-        informative.informative_ratio_16,
-        informative.informative_ratio_32
+        {{ informative_ratio('rollout_count', 'pass_count', 4) }}
+            as informative_ratio_4,
+        {{ informative_ratio('rollout_count', 'pass_count', 8) }}
+            as informative_ratio_8,
+        {{ informative_ratio('rollout_count', 'pass_count', 16) }}
+            as informative_ratio_16,
+        {{ informative_ratio('rollout_count', 'pass_count', 32) }}
+            as informative_ratio_32
     from rated
     inner join banded using (rollout_count, pass_count)
-    inner join informative using (rollout_count, pass_count)
 )
 
 select * from pass_counts

@@ -1,44 +1,27 @@
 with
 
--- Missing rollouts that count as a reward of 0, by the class of the last failure or for
--- lack of any failure. A failure with a reward counts with it, as in NeMo Gym.
-expected as (
-    select
-        rollouts.*,
-        not rollouts.is_completed
-        and case
-            when rollouts.last_failure_class is null then runs.is_missing_zero
-            else list_contains(runs.zero_classes, rollouts.last_failure_class)
-                or coalesce(
-                    list_contains(runs.zero_classes, rollouts.last_given_class), false
-                )
-        end as is_zero
-    from {{ ref('int_expected_rollouts') }} as rollouts
-    inner join {{ ref('stg_runs') }} as runs using (run_id)
-),
-
+-- a failure that counts as zero but has a reward counts with it, as in NeMo Gym
 rollouts as (
     select
         run_id,
         agent_name,
         count(*) as expected_rollout_count,
         count(case when is_completed then 1 end) as completed_rollout_count,
-        count(case when is_completed and not is_measured then 1 end)
-            as masked_rollout_count,
+        count(case when is_masked then 1 end) as masked_rollout_count,
         count(case when is_measured and not is_scored then 1 end)
             as unscored_rollout_count,
         count(case when is_measured and failed_attempt_count = 0 then 1 end)
             as clean_rollout_count,
         count(case when is_measured and failed_attempt_count > 0 then 1 end)
             as recovered_rollout_count,
-        count(case when is_zero then 1 end) as zero_rollout_count,
-        sum(
-            case when is_zero then last_failure_reward end
-            order by task_index, rollout_index
-        ) as zero_reward_sum,
         count(case when not is_completed and failed_attempt_count > 0 then 1 end)
-            as lost_rollout_count
-    from expected
+            as lost_rollout_count,
+        count(case when is_zero then 1 end) as zero_rollout_count,
+        {{ sum_in_order(
+            'case when is_zero then last_failure_reward end',
+            ['task_index', 'rollout_index']
+        ) }} as zero_reward_sum
+    from {{ ref('int_expected_rollouts') }}
     group by
         run_id,
         agent_name

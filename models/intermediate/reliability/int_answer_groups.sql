@@ -24,7 +24,7 @@ tasks as (
         agent_name,
         task_index,
         sum(rollout_count) >= 2
-        and max(rollout_count) >= 0.8 * sum(rollout_count) as is_agreed
+        and 5 * max(rollout_count) >= 4 * sum(rollout_count) as is_agreed
     from answers
     group by
         run_id,

@@ -1,11 +1,7 @@
 with
 
 groups as (
-    select
-        scores.slice_key,
-        scores.score,
-        scores.task_count,
-        scores.task_values
+    select scores.*
     from {{ ref('int_slice_scores') }} as scores
     inner join {{ ref('int_slices') }} as slices using (slice_key)
     where slices.slice_by = 'all'
@@ -13,33 +9,26 @@ groups as (
         and scores.std_error > 0
 ),
 
-part_counts as (
-    select cast(ceil(max(task_count) / 4) as bigint) as part_count
-    from groups
+numbers as (
+    select {{ numbers_to('1000') }} as resample
 ),
 
-all_resamples as (
-    select
-        part_count,
-        {{ numbers_to('1000') }} as resample
-    from part_counts
-),
-
-all_parts as (
-    select
-        resample,
-        {{ numbers_to('part_count') }} as part
-    from all_resamples
+parts as (
+    select {{ numbers_to('part_count') }} as part
+    from (
+        select cast(ceil(max(task_count) / 4) as bigint) as part_count from groups
+    ) as largest
 ),
 
 -- A draw depends on its numbers alone, so a run has the same interval everywhere. The
 -- digest is of one string: a hash of several values would not be random enough.
 digests as (
     select
-        resample,
-        part,
-        md5(resample || ':' || part) as digest
-    from all_parts
+        numbers.resample,
+        parts.part,
+        md5(numbers.resample || ':' || parts.part) as digest
+    from numbers
+    cross join parts
 ),
 
 resamples as (
@@ -63,21 +52,14 @@ bounds as (
     select
         slice_key,
         score,
-        percentile_cont(0.025e0) within group (order by mean_value) as low,
-        percentile_cont(0.975e0) within group (order by mean_value) as high
+        {{ finite('percentile_cont(0.025e0) within group (order by mean_value)') }}
+            as low,
+        {{ finite('percentile_cont(0.975e0) within group (order by mean_value)') }}
+            as high
     from means
     group by
         slice_key,
         score
-),
-
-intervals as (
-    select
-        slice_key,
-        score,
-        {{ finite('low') }} as low,
-        {{ finite('high') }} as high
-    from bounds
 )
 
-select * from intervals
+select * from bounds

@@ -41,11 +41,7 @@ placed as (
         ranges.value_count <= 20 or ranges.half_width = 0 as is_single_value,
         dense_rank() over (
             partition by counted.run_id, counted.metric order by counted.value
-        ) - 1 as value_index,
-        least(
-            19,
-            floor((counted.value / 2 - ranges.low / 2) / nullif(ranges.half_width, 0))
-        ) as rough_index
+        ) - 1 as value_index
     from counted
     inner join ranges using (run_id, metric)
 ),
@@ -53,16 +49,8 @@ placed as (
 -- the division may round a value across a bound of its bin
 settled as (
     select
-        run_id,
-        agent_name,
-        metric,
-        value,
-        rollout_count,
-        low,
-        high,
-        half_width,
-        is_single_value,
-        value_index,
+        *,
+        least(19, floor((value / 2 - low / 2) / nullif(half_width, 0))) as rough_index,
         case
             when value < (low / 2 + rough_index * half_width) * 2 then rough_index - 1
             when rough_index < 19

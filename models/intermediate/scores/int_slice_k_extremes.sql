@@ -29,43 +29,30 @@ heights as (
 ),
 
 -- not every k: thousands of repeats would give millions of pairs
-wanted as (
-    select
-        slice_key,
-        k
-    from {{ ref('int_slice_k_totals') }}
-    where k <= 64 or is_headline or bit_count(k) = 1
-),
-
 drawn as (
     select
         heights.*,
-        wanted.k
+        means.k
     from heights
-    inner join wanted
-        on heights.slice_key = wanted.slice_key
-        and heights.rollout_count >= wanted.k
-),
-
-weighted as (
-    select
-        slice_key,
-        k,
-        rollout_count,
-        height,
-        {{ order_weight('height - 1', 'rollout_count', 'k') }} * reward_sum as best,
-        {{ order_weight('rollout_count - height', 'rollout_count', 'k') }} * reward_sum
-            as worst
-    from drawn
+    inner join {{ ref('int_slice_k_means') }} as means
+        on heights.slice_key = means.slice_key
+        and heights.rollout_count >= means.k
+    where means.k <= 64 or means.is_headline or bit_count(means.k) = 1
 ),
 
 order_sums as (
     select
         slice_key,
         k,
-        {{ sum_in_order('best', ['rollout_count', 'height']) }} as max_sum,
-        {{ sum_in_order('worst', ['rollout_count', 'height']) }} as min_sum
-    from weighted
+        {{ sum_in_order(
+            order_weight('height - 1', 'rollout_count', 'k') ~ ' * reward_sum',
+            ['rollout_count', 'height']
+        ) }} as max_sum,
+        {{ sum_in_order(
+            order_weight('rollout_count - height', 'rollout_count', 'k') ~ ' * reward_sum',
+            ['rollout_count', 'height']
+        ) }} as min_sum
+    from drawn
     group by
         slice_key,
         k

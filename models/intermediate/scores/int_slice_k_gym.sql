@@ -1,22 +1,13 @@
 -- NeMo Gym's own figures in percent, for the reward and for the lack of an answer
 with
 
-sums as (
-    select
-        *,
-        reward_sum / task_count as reward_run,
-        lacks_answer_sum / task_count as lacking_run,
-        nullif(all_task_count - single_task_count, 0) as repeated_task_count
-    from {{ ref('int_slice_k_totals') }}
-),
-
 -- offsets from the first run: squares of large and close figures lose digits
 offsets as (
     select
         *,
-        reward_run - first_value(reward_run) over so_far as reward_offset,
-        lacking_run - first_value(lacking_run) over so_far as lacking_offset
-    from sums
+        reward - first_value(reward) over so_far as reward_offset,
+        lacks_answer - first_value(lacks_answer) over so_far as lacking_offset
+    from {{ ref('int_slice_k_means') }}
     window so_far as (partition by slice_key order by k)
 ),
 
@@ -31,45 +22,43 @@ squares as (
     window so_far as (partition by slice_key order by k)
 ),
 
-deviating as (
+runs as (
     select
         *,
-        {{ prefix_std('reward_total', 'reward_squares', 'k') }} as reward_run_std,
-        {{ prefix_std('lacking_total', 'lacking_squares', 'k') }} as lacking_run_std
+        {{ prefix_std('reward_total', 'reward_squares', 'k') }} as reward_std,
+        {{ prefix_std('lacking_total', 'lacking_squares', 'k') }} as lacking_std
     from squares
 ),
 
-curves as (
+figures as (
     select
         slice_key,
         k,
-        {{ gym_percent('gym_pass_sum / task_count') }} as gym_pass_at_k,
-        {{ gym_percent('reward_average_sum / all_task_count') }} as gym_avg_of_k,
-        {{ gym_percent('gym_majority_sum / all_task_count', 'has_answers') }}
+        tasks.task_count as all_task_count,
+        {{ gym_percent('runs.gym_pass') }} as gym_pass_at_k,
+        {{ gym_percent('tasks.reward_average') }} as gym_avg_of_k,
+        {{ gym_percent('tasks.gym_majority', 'runs.has_answers') }}
             as gym_majority_at_k,
-        {{ gym_percent('reward_run') }} as gym_run_average,
-        {{ gym_percent('reward_run_std') }} as gym_std_dev_across_runs,
-        {{ gym_percent('reward_run_std / sqrt(k)') }} as gym_std_err_across_runs,
-        case
-            when k > 1
-                then {{ finite('reward_deviation_sum / repeated_task_count') }}
-        end as gym_avg_sample_std_dev,
-        {{ gym_percent('lacking_chance_sum / task_count', 'has_answers') }}
+        {{ gym_percent('runs.reward') }} as gym_run_average,
+        {{ gym_percent('runs.reward_std') }} as gym_std_dev_across_runs,
+        {{ gym_percent('runs.reward_std / sqrt(k)') }} as gym_std_err_across_runs,
+        {{ finite('tasks.reward_deviation') }} as gym_avg_sample_std_dev,
+        {{ gym_percent('runs.lacking_chance', 'runs.has_answers') }}
             as gym_no_answer_pass_at_k,
-        {{ gym_percent('lacking_average_sum / all_task_count', 'has_answers') }}
+        {{ gym_percent('tasks.lacking_average', 'runs.has_answers') }}
             as gym_no_answer_avg_of_k,
         -- only answers vote, so a winner never lacks one
-        case when has_answers then cast(0 as double) end as gym_no_answer_majority_at_k,
-        {{ gym_percent('lacking_run', 'has_answers') }} as gym_no_answer_run_average,
-        {{ gym_percent('lacking_run_std', 'has_answers') }}
+        case when runs.has_answers then 0e0 end as gym_no_answer_majority_at_k,
+        {{ gym_percent('runs.lacks_answer', 'runs.has_answers') }}
+            as gym_no_answer_run_average,
+        {{ gym_percent('runs.lacking_std', 'runs.has_answers') }}
             as gym_no_answer_std_dev_across_runs,
-        {{ gym_percent('lacking_run_std / sqrt(k)', 'has_answers') }}
+        {{ gym_percent('runs.lacking_std / sqrt(k)', 'runs.has_answers') }}
             as gym_no_answer_std_err_across_runs,
-        case
-            when k > 1 and has_answers
-                then lacking_deviation_sum / repeated_task_count
-        end as gym_no_answer_avg_sample_std_dev
-    from deviating
+        case when runs.has_answers then tasks.lacking_deviation end
+            as gym_no_answer_avg_sample_std_dev
+    from runs
+    inner join {{ ref('int_slice_k_all_tasks') }} as tasks using (slice_key, k)
 )
 
-select * from curves
+select * from figures

@@ -5,7 +5,7 @@ means as (
         *,
         {{ list_mean('pass_at_k_values') }} as pass_at_k,
         {{ list_mean('pass_hat_k_values') }} as pass_hat_k
-    from {{ ref('int_slice_k_totals') }}
+    from {{ ref('int_slice_k_means') }}
 ),
 
 errors as (

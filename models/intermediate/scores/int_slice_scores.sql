@@ -1,3 +1,4 @@
+{%- set in_order = values_in_order('value', ['task_key']) -%}
 with
 
 grouped as (
@@ -11,7 +12,8 @@ grouped as (
         count(variance) as repeated_task_count,
         min(value) as value_min,
         max(value) as value_max,
-        {{ values_in_order('value', ['task_key']) }} as task_values,
+        {{ in_order }} as task_values,
+        {{ list_mean(in_order) }} as value,
         {{ sum_in_order('rollout_sum', ['task_key']) }} as rollout_sum,
         {{ sum_in_order('noise', ['task_key']) }} as noise_sum,
         {{ sum_in_order('variance', ['task_key']) }} as variance_sum
@@ -27,7 +29,6 @@ grouped as (
 filled as (
     select
         *,
-        {{ list_mean('task_values') }} as value,
         case when k is null then rollout_sum / rollout_count end as rollout_value,
         case
             when repeated_task_count > 0

@@ -47,8 +47,7 @@ sums as (
             as reward_squares,
         {{ sum_in_order('tokens_deviation * tokens_deviation', ['place']) }}
             as tokens_squares,
-        {{ sum_in_order('reward_deviation * tokens_deviation', ['place']) }}
-            as products
+        {{ sum_in_order('reward_deviation * tokens_deviation', ['place']) }} as products
     from deviations
     group by task_key
 ),

@@ -15,13 +15,13 @@ tasks as (
         outcomes.*,
         case when outcomes.has_answers then coalesce(final_votes.majority, 0) end
             as majority,
-        max(outcomes.rollout_count) over (partition by slices.slice_key) as highest_k,
-        min(outcomes.reward_min) over (partition by slices.slice_key) >= 0
-        and max(outcomes.reward_max) over (partition by slices.slice_key) <= 1
-            as is_unit_reward
+        max(outcomes.rollout_count) over slice as highest_k,
+        min(outcomes.reward_min) over slice >= 0
+        and max(outcomes.reward_max) over slice <= 1 as is_unit_reward
     from {{ ref('int_task_slices') }} as slices
     inner join {{ ref('int_task_outcomes') }} as outcomes using (task_key)
     left join final_votes using (task_key)
+    window slice as (partition by slices.slice_key)
 ),
 
 -- the scores of k rollouts need tasks with k scored rollouts, the most in the slice
@@ -29,19 +29,17 @@ scored as (
     select
         tasks.*,
         scores.score,
-        case scores.score
+        scores.score not in ('mean_reward', 'pass_rate') as is_of_k,
+        cast(case scores.score
             when 'mean_reward' then tasks.reward_mean
             when 'pass_rate' then tasks.pass_count / tasks.rollout_count
-        end as mean_value,
-        case
-            when tasks.rollout_count < tasks.highest_k then null
-            when scores.score = 'pass_at_k' then least(tasks.pass_count, 1)
-            when scores.score = 'pass_hat_k'
+            when 'pass_at_k' then least(tasks.pass_count, 1)
+            when 'pass_hat_k'
                 then cast(tasks.pass_count = tasks.rollout_count as integer)
-            when scores.score = 'max_at_k' then tasks.reward_max
-            when scores.score = 'min_at_k' then tasks.reward_min
-            when scores.score = 'majority_at_k' then tasks.majority
-        end as k_value,
+            when 'max_at_k' then tasks.reward_max
+            when 'min_at_k' then tasks.reward_min
+            when 'majority_at_k' then tasks.majority
+        end as double) as value,
         -- the sample variance of single rollouts within the task
         case
             when tasks.rollout_count = 1 then null
@@ -64,13 +62,13 @@ task_scores as (
         score,
         rollout_count,
         is_unit_reward or score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,
-        case when k_value is not null then highest_k end as k,
-        cast(coalesce(mean_value, k_value) as double) as value,
+        case when is_of_k then highest_k end as k,
+        value,
         variance,
         variance / rollout_count as noise,
-        mean_value * rollout_count as rollout_sum
+        case when not is_of_k then value * rollout_count end as rollout_sum
     from scored
-    where mean_value is not null or k_value is not null
+    where value is not null and (rollout_count = highest_k or not is_of_k)
 )
 
 select * from task_scores

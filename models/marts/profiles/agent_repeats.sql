@@ -1,3 +1,4 @@
+{%- set in_order = values_in_order('value_mean', ['rollout_index']) -%}
 with
 
 -- the batch's rows only: the mart holds every run
@@ -10,7 +11,8 @@ grouped as (
         min(value_mean) as mean_min,
         max(value_mean) as mean_max,
         {{ median('value_mean') }} as mean_median,
-        {{ values_in_order('value_mean', ['rollout_index']) }} as means
+        {{ in_order }} as means,
+        {{ list_mean(in_order) }} as mean_mean
     from {{ ref('repeat_metrics') }}
     where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
         and value_mean is not null
@@ -21,31 +23,15 @@ grouped as (
         metric
 ),
 
-centered as (
-    select
-        *,
-        {{ list_mean('means') }} as mean_mean
-    from grouped
-),
-
 spread as (
     select
-        centered.*,
-        case
-            when centered.repeat_count = 1 then 0e0
-            else {{ sample_std('centered.means', 'centered.mean_mean') }}
-        end as mean_std,
-        {{ t_quantile('quantiles.quantile', '(centered.repeat_count - 1)') }} as t
-    from centered
+        grouped.*,
+        {{ group_std('grouped.means', 'grouped.mean_mean', 'grouped.repeat_count') }}
+            as mean_std,
+        {{ t_quantile('quantiles.quantile', '(grouped.repeat_count - 1)') }} as t
+    from grouped
     left join {{ ref('t_quantiles') }} as quantiles
-        on centered.repeat_count - 1 = quantiles.degrees_of_freedom
-),
-
-errors as (
-    select
-        *,
-        mean_std / sqrt(repeat_count) as mean_se
-    from spread
+        on grouped.repeat_count - 1 = quantiles.degrees_of_freedom
 ),
 
 repeats as (
@@ -59,12 +45,12 @@ repeats as (
         {{ finite('mean_std') }} as mean_std,
         mean_min,
         mean_max,
-        {{ finite('mean_se') }} as mean_se,
-        case when repeat_count > 1 then {{ finite('mean_mean - t * mean_se') }} end
+        {{ finite('mean_std / sqrt(repeat_count)') }} as mean_se,
+        {{ t_bound('mean_mean', 'mean_std', 'repeat_count', 't', '-') }}
             as mean_ci_low_95,
-        case when repeat_count > 1 then {{ finite('mean_mean + t * mean_se') }} end
+        {{ t_bound('mean_mean', 'mean_std', 'repeat_count', 't', '+') }}
             as mean_ci_high_95
-    from errors
+    from spread
 )
 
 select * from repeats

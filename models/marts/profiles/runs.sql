@@ -1,26 +1,20 @@
 with
 
-runs as (
-    select * from {{ ref('stg_runs') }}
-),
-
 tasks as (
     select
         run_id,
         count(*) as task_count,
-        cast(sum(rollout_count) as bigint) as expected_rollout_count,
-        cast(sum(completed_count) as bigint) as completed_rollout_count,
-        cast(sum(measured_count) as bigint) as measured_rollout_count,
-        count(case when completed_count = rollout_count then 1 end)
-            as complete_task_count,
-        count(case when completed_count = 0 then 1 end) as dropped_task_count,
+        cast(sum(rollout_count) as bigint) as expected_count,
+        cast(sum(completed_count) as bigint) as completed_count,
+        cast(sum(measured_count) as bigint) as measured_count,
+        count(case when completed_count = rollout_count then 1 end) as complete_count,
+        count(case when completed_count = 0 then 1 end) as dropped_count,
         count(case when completed_count > 0 and measured_count = 0 then 1 end)
             as masked_task_count,
         -- an agent counts for a task unless all its rollouts of the task are masked
-        count(case when rollout_count > completed_count - measured_count then 1 end)
-        > count(distinct case
-            when rollout_count > completed_count - measured_count then task_index
-        end) as is_fan_out
+        count(case when rollout_count > masked_count then 1 end)
+        > count(distinct case when rollout_count > masked_count then task_index end)
+            as is_fan_out
     from {{ ref('int_expected_tasks') }}
     group by run_id
 ),
@@ -43,6 +37,7 @@ skipped as (
     group by run_id
 ),
 
+-- a run without any input has a row too
 profiled as (
     select
         runs.run_id,
@@ -55,28 +50,24 @@ profiled as (
         {{ list_json('runs.zero_classes') }} as zero_failure_classes,
         runs.is_missing_zero,
         runs.prices_path,
-        coalesce(tasks.expected_rollout_count, 0) as expected_rollout_count,
-        coalesce(tasks.completed_rollout_count, 0) as completed_rollout_count,
-        coalesce(tasks.expected_rollout_count - tasks.completed_rollout_count, 0)
-            as missing_rollout_count,
-        coalesce(tasks.measured_rollout_count, 0) as measured_rollout_count,
-        coalesce(tasks.completed_rollout_count - tasks.measured_rollout_count, 0)
-            as masked_rollout_count,
+        coalesce(tasks.expected_count, 0) as expected_rollout_count,
+        coalesce(tasks.completed_count, 0) as completed_rollout_count,
+        expected_rollout_count - completed_rollout_count as missing_rollout_count,
+        coalesce(tasks.measured_count, 0) as measured_rollout_count,
+        completed_rollout_count - measured_rollout_count as masked_rollout_count,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
-        coalesce(
-            100e0 * tasks.completed_rollout_count / tasks.expected_rollout_count, 100e0
-        ) as completion_pct,
+        coalesce(100e0 * tasks.completed_count / tasks.expected_count, 100e0)
+            as completion_pct,
         coalesce(tasks.task_count, 0) as task_count,
-        coalesce(tasks.complete_task_count, 0) as complete_task_count,
-        coalesce(
-            tasks.task_count - tasks.complete_task_count - tasks.dropped_task_count, 0
-        ) as partial_task_count,
-        coalesce(tasks.dropped_task_count, 0) as dropped_task_count,
+        coalesce(tasks.complete_count, 0) as complete_task_count,
+        coalesce(tasks.task_count - tasks.complete_count - tasks.dropped_count, 0)
+            as partial_task_count,
+        coalesce(tasks.dropped_count, 0) as dropped_task_count,
         coalesce(tasks.masked_task_count, 0) as masked_task_count,
         coalesce(tasks.is_fan_out, false) as is_fan_out,
         coalesce(skipped.skipped_value_count, 0) as skipped_value_count,
         runs.profiled_at
-    from runs
+    from {{ ref('stg_runs') }} as runs
     left join tasks using (run_id)
     left join failures using (run_id)
     left join skipped using (run_id)

@@ -1,10 +1,7 @@
+-- sums of doubles depend on their order: a list in order gives the same bits every time
+{%- set in_order = values_in_order('value', ['rollout_index']) %}
 with
 
-tasks as (
-    select * from {{ ref('int_expected_tasks') }}
-),
-
--- sums of doubles depend on their order: a list in order gives the same bits every time
 grouped as (
     select
         run_id,
@@ -15,7 +12,8 @@ grouped as (
         max(value) as value_max,
         min(value) as value_min,
         {{ median('value') }} as value_median,
-        {{ values_in_order('value', ['rollout_index']) }} as metric_values
+        {{ in_order }} as metric_values,
+        {{ list_mean(in_order) }} as value_mean
     from {{ ref('int_rollout_metrics') }}
     where is_usable
     group by
@@ -25,31 +23,23 @@ grouped as (
         metric
 ),
 
-centered as (
-    select
-        *,
-        {{ list_mean('metric_values') }} as value_mean
-    from grouped
-),
-
--- one rollout has the deviation 0; a metric seen once in a larger group has none
 metrics as (
     select
-        centered.run_id,
-        centered.task_index,
-        centered.agent_name,
-        centered.metric,
-        centered.value_count,
-        {{ finite('centered.value_mean') }} as value_mean,
-        centered.value_max,
-        centered.value_min,
-        {{ finite('centered.value_median') }} as value_median,
-        case
-            when tasks.measured_count = 1 then 0e0
-            else {{ sample_std('centered.metric_values', 'centered.value_mean') }}
-        end as value_std
-    from centered
-    inner join tasks using (run_id, task_index, agent_name)
+        grouped.run_id,
+        grouped.task_index,
+        grouped.agent_name,
+        grouped.metric,
+        grouped.value_count,
+        {{ finite('grouped.value_mean') }} as value_mean,
+        grouped.value_max,
+        grouped.value_min,
+        {{ finite('grouped.value_median') }} as value_median,
+        {{ group_std(
+            'grouped.metric_values', 'grouped.value_mean', 'tasks.measured_count'
+        ) }} as value_std
+    from grouped
+    inner join {{ ref('int_expected_tasks') }} as tasks
+        using (run_id, task_index, agent_name)
 )
 
 select * from metrics

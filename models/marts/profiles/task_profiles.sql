@@ -4,7 +4,6 @@ with
 tasks as (
     select
         *,
-        completed_count - measured_count as masked_count,
         rollout_count - completed_count as missing_count
     from {{ ref('int_expected_tasks') }}
     where completed_count > 0

@@ -21,11 +21,6 @@ repeated_responses as (
     having count(*) > 1
 ),
 
-inconsistent_answers as (
-    select * from {{ ref('int_answer_groups') }}
-    where has_several_rewards
-),
-
 -- tasks that no rollout passes although nearly all answers are the same
 suspect_tasks as (
     select distinct
@@ -39,7 +34,7 @@ suspect_tasks as (
     where outcomes.pass_count = 0 and answers.is_agreed
 ),
 
-found as (
+health as (
     select
         rollouts.run_id,
         rollouts.task_index,
@@ -51,26 +46,22 @@ found as (
         rollouts.is_truncated,
         not rollouts.has_usage as is_usage_missing,
         repeated_responses.run_id is not null as is_response_repeated,
-        inconsistent_answers.run_id is not null as is_verdict_inconsistent,
+        coalesce(answers.has_several_rewards, false) as is_verdict_inconsistent,
         suspect_tasks.run_id is not null as is_ground_truth_suspect,
         verdicts.verdict as gym_verdict,
-        verdicts.checks as gym_findings
+        verdicts.checks as gym_findings,
+        cast(rollouts.is_output_empty as integer)
+        + cast(rollouts.is_truncated as integer) + cast(is_usage_missing as integer)
+        + cast(is_response_repeated as integer)
+        + cast(is_verdict_inconsistent as integer)
+        + cast(is_ground_truth_suspect as integer) as finding_count
     from rollouts
     left join repeated_responses using (run_id, agent_name, task_index, response_hash)
-    left join inconsistent_answers using (run_id, agent_name, task_index, answer)
+    left join {{ ref('int_answer_groups') }} as answers
+        using (run_id, agent_name, task_index, answer)
     left join suspect_tasks using (run_id, agent_name, task_index)
     left join {{ ref('stg_verdicts') }} as verdicts
         using (run_id, task_index, rollout_index)
-),
-
-counted as (
-    select
-        *,
-        cast(is_output_empty as integer) + cast(is_truncated as integer)
-        + cast(is_usage_missing as integer) + cast(is_response_repeated as integer)
-        + cast(is_verdict_inconsistent as integer)
-        + cast(is_ground_truth_suspect as integer) as finding_count
-    from found
 )
 
-select * from counted
+select * from health

@@ -1,37 +1,33 @@
 with
 
-groups as (
-    select * from {{ ref('int_slice_scores') }}
-),
-
 spread as (
     select
         slices.run_id,
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        groups.score,
-        groups.k,
-        groups.is_share,
-        groups.task_count,
-        groups.rollout_count,
-        groups.value,
-        groups.rollout_value,
-        groups.noise_sum,
-        sqrt(groups.noise_sum) / groups.task_count as rerun_std_error,
+        scores.score,
+        scores.k,
+        scores.is_share,
+        scores.task_count,
+        scores.rollout_count,
+        scores.value,
+        scores.rollout_value,
+        scores.noise_sum,
+        sqrt(scores.noise_sum) / scores.task_count as rerun_std_error,
         -- an error below the rerun's noise is an accident of few tasks
         case
-            when sqrt(groups.noise_sum) / groups.task_count > groups.std_error
-                then sqrt(groups.noise_sum) / groups.task_count
-            else groups.std_error
+            when sqrt(scores.noise_sum) / scores.task_count > scores.std_error
+                then sqrt(scores.noise_sum) / scores.task_count
+            else scores.std_error
         end as std_error,
-        {{ t_quantile('quantiles.quantile', '(groups.task_count - 1)') }} as t,
+        {{ t_quantile('quantiles.quantile', '(scores.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
         bootstrap.high as bootstrap_high
-    from groups
+    from {{ ref('int_slice_scores') }} as scores
     inner join {{ ref('int_slices') }} as slices using (slice_key)
     left join {{ ref('t_quantiles') }} as quantiles
-        on groups.task_count - 1 = quantiles.degrees_of_freedom
+        on scores.task_count - 1 = quantiles.degrees_of_freedom
     left join {{ ref('int_bootstrap_bounds') }} as bootstrap using (slice_key, score)
 ),
 
@@ -43,15 +39,9 @@ parted as (
             when std_error * std_error * task_count > noise_sum / task_count
                 then std_error * std_error * task_count - noise_sum / task_count
             when std_error * noise_sum is not null then 0e0
-        end as between_task_variance
-    from spread
-),
-
-doubled as (
-    select
-        *,
+        end as between_task_variance,
         between_task_variance + noise_sum / task_count / 2 as doubled_variance
-    from parted
+    from spread
 ),
 
 scores as (
@@ -87,7 +77,7 @@ scores as (
         end as std_error_double_repeats,
         bootstrap_low,
         bootstrap_high
-    from doubled
+    from parted
 )
 
 select * from scores

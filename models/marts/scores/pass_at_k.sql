@@ -1,7 +1,7 @@
 with
 
-sums as (
-    select * from {{ ref('int_slice_k_totals') }}
+means as (
+    select * from {{ ref('int_slice_k_means') }}
 ),
 
 curves as (
@@ -10,9 +10,9 @@ curves as (
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        sums.k,
-        sums.task_count,
-        sums.all_task_count,
+        means.k,
+        means.task_count,
+        gym.all_task_count,
         shares.pass_at_k,
         shares.pass_at_k_std_error,
         shares.pass_at_k_low,
@@ -21,12 +21,9 @@ curves as (
         shares.pass_hat_k_std_error,
         shares.pass_hat_k_low,
         shares.pass_hat_k_high,
-        {{ finite('orders.max_sum / sums.task_count') }} as max_at_k,
-        {{ finite('orders.min_sum / sums.task_count') }} as min_at_k,
-        case
-            when sums.has_answers
-                then {{ finite('sums.majority_sum / sums.task_count') }}
-        end as majority_at_k,
+        {{ finite('orders.max_sum / means.task_count') }} as max_at_k,
+        {{ finite('orders.min_sum / means.task_count') }} as min_at_k,
+        {{ finite('means.majority') }} as majority_at_k,
         gym.gym_pass_at_k,
         gym.gym_avg_of_k,
         gym.gym_majority_at_k,
@@ -41,8 +38,8 @@ curves as (
         gym.gym_no_answer_std_dev_across_runs,
         gym.gym_no_answer_std_err_across_runs,
         gym.gym_no_answer_avg_sample_std_dev,
-        sums.is_headline
-    from sums
+        means.is_headline
+    from means
     inner join {{ ref('int_slices') }} as slices using (slice_key)
     inner join {{ ref('int_slice_k_intervals') }} as shares using (slice_key, k)
     left join {{ ref('int_slice_k_extremes') }} as orders using (slice_key, k)
