@@ -5,8 +5,7 @@ groups as (
         group_key,
         lost_count + gained_count as changed_count,
         least(lost_count, gained_count) as fewer_count
-    from {{ ref('int_slice_differences') }}
-    where is_binary
+    from {{ ref('int_paired_outcomes') }}
 ),
 
 places as (

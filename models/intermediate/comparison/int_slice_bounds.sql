@@ -1,4 +1,4 @@
-{%- set order = ['task_id', 'occurrence'] -%}
+{%- set order = ['task_key'] -%}
 with
 
 -- what the difference could be if every missing, masked or unscored rollout had gone

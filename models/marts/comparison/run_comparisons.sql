@@ -74,7 +74,7 @@ comparisons as (
         pairs.is_fixed_suite,
         pairs.cluster_by,
         pairs.is_forced,
-        now() at time zone 'UTC' as compared_at
+        {{ utc_now() }} as compared_at
     from {{ ref('int_difference_intervals') }} as intervals
     inner join pairs using (pair_key)
     inner join {{ ref('int_difference_tests') }} as tests using (group_key)

@@ -35,7 +35,7 @@ comparisons as (
         tasks.pass_ratio,
         tasks.baseline_reward_mean,
         tasks.reward_mean,
-        tasks.reward_mean - tasks.baseline_reward_mean as difference,
+        {{ finite('tasks.reward_mean - tasks.baseline_reward_mean') }} as difference,
         chances.rise_chance,
         greatest(chances.rise_chance, 1 - chances.rise_chance) as moved_chance,
         tasks.baseline_total_tokens_mean,
