@@ -24,6 +24,8 @@ errors as (
             else coalesce(clusters.cluster_count, 0)
         end as unit_count,
         outcomes.group_key is not null and pairs.cluster_by is null as is_binary,
+        differences.task_count between 2 and 29
+        and outcomes.group_key is null and pairs.cluster_by is null as is_permuted,
         outcomes.kept_count,
         outcomes.lost_count,
         outcomes.gained_count,

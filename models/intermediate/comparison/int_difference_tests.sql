@@ -10,7 +10,7 @@ tests as (
             when intervals.interval_method is null then null
             when intervals.interval_method = 'newcombe' then 'mcnemar'
             when intervals.interval_method = 'cluster' then 't'
-            when intervals.cluster_count is null and intervals.task_count < 30 then 'permutation'
+            when intervals.is_permuted then 'permutation'
             when intervals.interval_method = 'no_spread' then 'sign'
             else 't'
         end as test,

@@ -4,8 +4,8 @@ sizes as (
     select distinct
         task_count,
         case when task_count <= 14 then power(2, task_count - 1) else 9999 end as flip_count
-    from {{ ref('int_slice_differences') }}
-    where task_count between 2 and 29
+    from {{ ref('int_difference_errors') }}
+    where is_permuted
 ),
 
 flips as (
