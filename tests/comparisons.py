@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ def _reward_stats(rewards: Sequence[float]) -> Row:
     if not rewards:
         return dict.fromkeys(("reward_mean", "reward_min", "reward_max", "reward_std"))
     return {
-        "reward_mean": math.fsum(rewards) / len(rewards),
+        "reward_mean": sum(reward / len(rewards) for reward in rewards),
         "reward_min": min(rewards),
         "reward_max": max(rewards),
         "reward_std": statistics.stdev(rewards) if len(rewards) > 1 else 0.0,

@@ -34,9 +34,7 @@ def allowed(lowest: float, highest: float, count: int) -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("repeats", [1, 2, 4, 16])
-def test_intervals_for_tasks_like_these_hold(
-    repeats: int, outcomes: dict[Design, Outcome]
-) -> None:
+def test_intervals_for_tasks_like_these_hold(repeats: int, outcomes: dict[Design, Outcome]) -> None:
     chosen = [found.coverage for design, found in outcomes.items() if design.repeats == repeats]
     low, high = allowed(0.93, 0.97, len(chosen) * PAIRS)
     assert low <= sum(chosen) / len(chosen) <= high

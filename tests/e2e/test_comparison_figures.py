@@ -78,7 +78,9 @@ def random_case(seed: int) -> Case:
     def rollouts(chances: reference.Values, repeats: int) -> Rewards:
         sizes = rng.integers(1, repeats + 1, count) if kind == "mixed" else [repeats] * count
         if kind == "reward":
-            return [list(rng.normal(40 * p - 20, 3, n)) for p, n in zip(chances, sizes, strict=True)]
+            return [
+                list(rng.normal(40 * p - 20, 3, n)) for p, n in zip(chances, sizes, strict=True)
+            ]
         return [list(map(float, rng.random(n) < p)) for p, n in zip(chances, sizes, strict=True)]
 
     repeats = [1, 1] if kind == "single" else [int(k) for k in rng.integers(2, 7, 2)]
@@ -280,15 +282,16 @@ def test_chances_that_a_pass_rate_rose_are_those_of_two_posteriors(warehouse: Pa
     seen = {}
     for row in rows:
         counts = tuple(
-            (round(row[f"{side}pass_ratio"] * row[f"{side}rollout_count"]), row[f"{side}rollout_count"])
+            (
+                round(row[f"{side}pass_ratio"] * row[f"{side}rollout_count"]),
+                row[f"{side}rollout_count"],
+            )
             for side in ("baseline_", "")
         )
         seen[counts] = row
     assert len(seen) > 100
     for ((passes, rollouts), (later, later_rollouts)), row in seen.items():
-        chance = reference.rise_chance(
-            (passes, rollouts - passes), (later, later_rollouts - later)
-        )
+        chance = reference.rise_chance((passes, rollouts - passes), (later, later_rollouts - later))
         assert row["rise_chance"] == pytest.approx(chance, abs=EXACT)
         assert row["moved_chance"] == max(row["rise_chance"], 1 - row["rise_chance"])
 
@@ -297,9 +300,7 @@ def test_chances_that_a_pass_rate_rose_are_those_of_two_posteriors(warehouse: Pa
 def clustered(warehouse: Path) -> dict[str, Row]:
     compare(warehouse, [case.pair for case in CASES[-80:]], alpha=0.02, cluster_by="source")
     rows = rows_of(warehouse, "run_comparisons", "score = 'mean_reward' and slice_by = 'all'")
-    return {
-        row["baseline_run_id"].removesuffix("-a"): row for row in rows if row["cluster_by"]
-    }
+    return {row["baseline_run_id"].removesuffix("-a"): row for row in rows if row["cluster_by"]}
 
 
 def test_clusters_add_up_before_they_are_squared(clustered: dict[str, Row]) -> None:
@@ -408,7 +409,16 @@ def test_the_order_of_tasks_and_other_tasks_change_nothing(tmp_path: Path) -> No
     compare(path, pairs)
     rows = rows_of(path, "run_comparisons")
     keys = ("run_id", "score", "slice_by", "slice_value")
-    same = ("difference", "std_error", "low", "high", "p_value", "fixed_low", "fixed_p_value", "test")
+    same = (
+        "difference",
+        "std_error",
+        "low",
+        "high",
+        "p_value",
+        "fixed_low",
+        "fixed_p_value",
+        "test",
+    )
     known = {tuple(row[key] for key in keys): row for row in rows}
     seen = 0
     for row in rows:
