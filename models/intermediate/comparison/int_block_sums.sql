@@ -5,7 +5,10 @@ placed as (
         tasks.group_key,
         tasks.difference,
         case when groups.task_count <= 14 then 7 else 8 end as block_size,
-        row_number() over (partition by tasks.group_key order by tasks.task_key) - 1 as place
+        row_number() over (
+            partition by tasks.group_key
+            order by tasks.task_key
+        ) - 1 as place
     from {{ ref('int_grouped_differences') }} as tasks
     inner join {{ ref('int_difference_errors') }} as groups using (group_key)
     where tasks.difference is not null and groups.is_permuted

@@ -6,7 +6,8 @@ sums as (
     select
         tasks.group_key,
         tasks.cluster,
-        {{ sum_in_order('tasks.difference - groups.difference', order) }} as deviation_sum,
+        {{ sum_in_order('tasks.difference - groups.difference', order) }}
+            as deviation_sum,
         {{ sum_in_order('abs(tasks.difference)', order) }} as absolute_sum
     from {{ ref('int_grouped_differences') }} as tasks
     inner join {{ ref('int_slice_differences') }} as groups using (group_key)

@@ -27,7 +27,8 @@ scored as (
 -- one number in place of the keys: later models join by it
 groups as (
     select
-        row_number() over (order by pair_key, score, slice_by, slice_value) as group_key,
+        row_number() over (order by pair_key, score, slice_by, slice_value)
+            as group_key,
         pair_key,
         score,
         slice_by,

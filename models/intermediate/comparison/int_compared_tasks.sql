@@ -54,7 +54,8 @@ joined as (
 -- one number in place of three columns: later models sort and join by it
 tasks as (
     select
-        row_number() over (order by pair_key, joined.task_id, joined.occurrence) as task_key,
+        row_number() over (order by pair_key, joined.task_id, joined.occurrence)
+            as task_key,
         joined.*,
         ranges.reward_low,
         ranges.reward_high

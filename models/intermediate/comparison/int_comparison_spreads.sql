@@ -5,7 +5,9 @@ tokens as (
     select
         pair_key,
         {{ mean_in_order(
-            'baseline_rollout_count * baseline_total_tokens_mean + rollout_count * total_tokens_mean', ['task_key']
+            'baseline_rollout_count * baseline_total_tokens_mean'
+            ~ ' + rollout_count * total_tokens_mean',
+            ['task_key']
         ) }} as tokens_per_task
     from {{ ref('int_compared_tasks') }}
     where is_common
@@ -27,16 +29,16 @@ spreads as (
         tokens.tokens_per_task,
         intervals.z + {{ power_quantile }} as factor,
         case
-            when pairs.is_fixed_suite then nullif(intervals.fixed_std_error, 0)
-            else nullif(intervals.task_std_error, 0)
+            when pairs.is_fixed_suite then intervals.fixed_std_error
+            else intervals.task_std_error
         end as std_error,
         case
             when pairs.is_fixed_suite then 0e0
             else greatest(
-                0e0,
-                power(intervals.task_std_error, 2) * intervals.task_count
-                - intervals.within_variance
-            )
+                    0e0,
+                    power(intervals.task_std_error, 2) * intervals.task_count
+                    - intervals.within_variance
+                )
         end as between_variance
     from {{ ref('int_difference_intervals') }} as intervals
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)

@@ -1,8 +1,8 @@
 with
 
--- Without any spread, only few tasks can have a difference that was not seen: with the
--- share s of them, n tasks would show none with the chance (1 - s)^n. The same holds for
--- rollouts that all agree within their tasks.
+-- Without any spread, only few tasks can have a difference that was not seen: with
+-- the share s of them, n tasks would show none with the chance (1 - s)^n. The same
+-- holds for rollouts that all agree within their tasks.
 methods as (
     select
         errors.*,
@@ -11,7 +11,8 @@ methods as (
         case
             when errors.fixed_std_error > 0 then errors.z * errors.fixed_std_error
             when errors.fixed_std_error = 0
-                then errors.value_range * (1 - power(errors.alpha / 2, 1 / errors.smaller_rollout_count))
+                then errors.value_range
+                    * (1 - power(errors.alpha / 2, 1 / errors.smaller_rollout_count))
         end as fixed_width,
         case
             when errors.unit_count < 2 or errors.task_std_error is null then null
@@ -29,12 +30,18 @@ intervals as (
     select
         *,
         case interval_method
-            when 'newcombe' then {{ newcombe_bound('kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '-') }}
+            when 'newcombe'
+                then {{ newcombe_bound(
+                    'kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '-'
+                ) }}
             when 'no_spread' then difference - unseen_ratio * (value_range + difference)
             else difference - t * task_std_error
         end as low,
         case interval_method
-            when 'newcombe' then {{ newcombe_bound('kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '+') }}
+            when 'newcombe'
+                then {{ newcombe_bound(
+                    'kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '+'
+                ) }}
             when 'no_spread' then difference + unseen_ratio * (value_range - difference)
             else difference + t * task_std_error
         end as high,

@@ -40,9 +40,13 @@ errors as (
         value,
         difference,
         log_ratio,
-        {{ mean_std_error('differences', 'difference', 'difference_min', 'difference_max') }}
+        {{ mean_std_error(
+            'differences', 'difference', 'difference_min', 'difference_max'
+        ) }}
             as std_error,
-        {{ mean_std_error('log_ratios', 'log_ratio', 'log_ratio_min', 'log_ratio_max') }}
+        {{ mean_std_error(
+            'log_ratios', 'log_ratio', 'log_ratio_min', 'log_ratio_max'
+        ) }}
             as log_std_error
     from centered
 )

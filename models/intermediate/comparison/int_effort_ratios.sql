@@ -40,7 +40,8 @@ ratios as (
         totals.effort_sum_mean / totals.pass_mean as value,
         ln(totals.effort_sum_mean / totals.pass_mean)
         - ln(totals.baseline_sum_mean / totals.baseline_pass_mean)
-        + efforts.effort_sum / totals.effort_sum_mean - efforts.pass_count / totals.pass_mean
+        + efforts.effort_sum / totals.effort_sum_mean
+        - efforts.pass_count / totals.pass_mean
         - efforts.baseline_sum / totals.baseline_sum_mean
         + efforts.baseline_pass_count / totals.baseline_pass_mean as log_ratio
     from efforts

@@ -19,7 +19,9 @@ places as (
 chances as (
     select
         *,
-        exp({{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)) as chance
+        exp(
+            {{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)
+        ) as chance
     from places
 ),
 

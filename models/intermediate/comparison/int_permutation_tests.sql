@@ -26,12 +26,22 @@ flipped as (
         ) >= seen.distance as is_as_far
     from seen
     inner join {{ ref('int_sign_flips') }} as flips using (task_count)
-    {%- for block in range(1, 5) %}
-    {{ 'inner' if block == 1 else 'left' }} join {{ ref('int_block_sums') }} as block_{{ block }}
-        on seen.group_key = block_{{ block }}.group_key
-        and block_{{ block }}.block = {{ block }}
-        and flips.pattern_{{ block }} = block_{{ block }}.pattern
-    {%- endfor %}
+    inner join {{ ref('int_block_sums') }} as block_1
+        on seen.group_key = block_1.group_key
+        and block_1.block = 1
+        and flips.pattern_1 = block_1.pattern
+    left join {{ ref('int_block_sums') }} as block_2
+        on seen.group_key = block_2.group_key
+        and block_2.block = 2
+        and flips.pattern_2 = block_2.pattern
+    left join {{ ref('int_block_sums') }} as block_3
+        on seen.group_key = block_3.group_key
+        and block_3.block = 3
+        and flips.pattern_3 = block_3.pattern
+    left join {{ ref('int_block_sums') }} as block_4
+        on seen.group_key = block_4.group_key
+        and block_4.block = 4
+        and flips.pattern_4 = block_4.pattern
 ),
 
 counted as (

@@ -3,7 +3,8 @@ with
 sizes as (
     select distinct
         task_count,
-        case when task_count <= 14 then power(2, task_count - 1) else 9999 end as flip_count
+        case when task_count <= 14 then power(2, task_count - 1) else 9999 end
+            as flip_count
     from {{ ref('int_difference_errors') }}
     where is_permuted
 ),
@@ -23,25 +24,29 @@ digests as (
     from flips
 ),
 
--- A pattern is a number whose binary digits say which signs of a block of tasks change. All
--- ways in blocks of 7 tasks; the last sign stays, since changing all signs changes nothing.
--- Or draws by the digits of an MD5, in blocks of 8.
+-- A pattern is a number whose binary digits say which signs of a block of tasks change.
+-- All ways in blocks of 7 tasks; the last sign stays, since changing all signs changes
+-- nothing. Or draws by the digits of an MD5, in blocks of 8.
 signs as (
     select
         task_count,
         flip,
-        {%- for block in range(4) %}
         case
-            when task_count > 14 then {{ hex_byte('digest', 2 * block + 1) }}
-            {%- if block == 0 %}
+            when task_count > 14 then {{ hex_byte('digest', 1) }}
             else (flip - 1) % 128
-            {%- elif block == 1 %}
+        end as pattern_1,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 3) }}
             else cast(floor((flip - 1) / 128) as bigint)
-            {%- else %}
+        end as pattern_2,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 5) }}
             else 0
-            {%- endif %}
-        end as pattern_{{ block + 1 }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        end as pattern_3,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 7) }}
+            else 0
+        end as pattern_4
     from digests
 )
 

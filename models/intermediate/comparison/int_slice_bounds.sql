@@ -34,9 +34,13 @@ bounds as (
         unknown_count,
         difference_lowest,
         difference_highest,
-        {{ mean_std_error('lowest_differences', 'difference_lowest', 'lowest_min', 'lowest_max') }}
+        {{ mean_std_error(
+            'lowest_differences', 'difference_lowest', 'lowest_min', 'lowest_max'
+        ) }}
             as lowest_std_error,
-        {{ mean_std_error('highest_differences', 'difference_highest', 'highest_min', 'highest_max') }}
+        {{ mean_std_error(
+            'highest_differences', 'difference_highest', 'highest_min', 'highest_max'
+        ) }}
             as highest_std_error
     from centered
 )

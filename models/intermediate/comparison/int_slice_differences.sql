@@ -42,9 +42,13 @@ errors as (
         {{ finite('difference') }} as difference,
         {{ finite('baseline_value') }} as baseline_value,
         {{ finite('value') }} as value,
-        {{ mean_std_error('differences', 'difference', 'difference_min', 'difference_max') }}
+        {{ mean_std_error(
+            'differences', 'difference', 'difference_min', 'difference_max'
+        ) }}
             as std_error,
-        {{ mean_std_error('baseline_values', 'baseline_value', 'baseline_min', 'baseline_max') }}
+        {{ mean_std_error(
+            'baseline_values', 'baseline_value', 'baseline_min', 'baseline_max'
+        ) }}
             as baseline_std_error,
         {{ mean_std_error('candidate_values', 'value', 'value_min', 'value_max') }}
             as candidate_std_error

@@ -39,7 +39,8 @@ filled as (
 noises as (
     select
         group_key,
-        {{ finite('sqrt(baseline_noise_sum + noise_sum) / task_count') }} as fixed_std_error,
+        {{ finite('sqrt(baseline_noise_sum + noise_sum) / task_count') }}
+            as fixed_std_error,
         {{ finite('sqrt(2 * baseline_noise_sum) / task_count') }} as noise_floor,
         (baseline_noise_sum + noise_sum) / task_count as within_variance,
         rollout_variance

@@ -4,9 +4,15 @@ with
 bounded as (
     select
         *,
-        {{ filled_mean('baseline_value', 'baseline_rollout_count', 'baseline_unknown_count', 'lowest') }}
+        {{ filled_mean(
+            'baseline_value', 'baseline_rollout_count',
+            'baseline_unknown_count', 'lowest'
+        ) }}
             as baseline_lowest,
-        {{ filled_mean('baseline_value', 'baseline_rollout_count', 'baseline_unknown_count', 'highest') }}
+        {{ filled_mean(
+            'baseline_value', 'baseline_rollout_count',
+            'baseline_unknown_count', 'highest'
+        ) }}
             as baseline_highest,
         {{ filled_mean('value', 'rollout_count', 'unknown_count', 'lowest') }}
             as value_lowest,
