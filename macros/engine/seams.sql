@@ -55,9 +55,10 @@
 {# Whether a text contains a match of a regular expression, which is given without quotes. #}
 {% macro matches(text, pattern) %}{{ return(adapter.dispatch('matches')(text, pattern)) }}{% endmacro %}
 
-{# A text or a number as JSON; a time that says that it is UTC; a mart as a Parquet file; an
-   error that ends the query. #}
+{# A text or a number as JSON; a time that says that it is UTC; the time of the query in UTC, without a zone; a mart as
+   a Parquet file; an error that ends the query. #}
 {% macro json_value(expression) %}{{ return(adapter.dispatch('json_value')(expression)) }}{% endmacro %}
 {% macro as_utc(column) %}{{ return(adapter.dispatch('as_utc')(column)) }}{% endmacro %}
+{% macro utc_now() %}{{ return(adapter.dispatch('utc_now')()) }}{% endmacro %}
 {% macro export_mart(relation, columns, folder) %}{{ return(adapter.dispatch('export_mart')(relation, columns, folder)) }}{% endmacro %}
 {% macro fail(message) %}{{ return(adapter.dispatch('fail')(message)) }}{% endmacro %}

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.comparisons import compare
 from tests.conftest import CORPUS, GOLDEN
 from tests.dbt_process import Dbt
 from tests.support import MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
@@ -22,6 +23,7 @@ VIEWS = {
     ),
     "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
 }
+COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
 NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
 ONE = [key(0, 0, q="a")]
@@ -36,7 +38,7 @@ def nodes(warehouse: Path, *statuses: str) -> set[str]:
 
 
 def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
-    columns = "columns(lambda name: name != 'profiled_at')"
+    columns = "columns(lambda name: name not in ('profiled_at', 'compared_at'))"
     with duckdb.connect(str(path), read_only=True) as connection:
         return connection.execute(f"select {columns} from {mart} order by all").fetchall()
 
@@ -48,9 +50,23 @@ def built(workspace: Path) -> Path:
     return workspace / "dbt" / "warehouse.duckdb"
 
 
+def compared_by_command(workspace: Path) -> list[str]:
+    """Compare the runs of two folders, and return their names."""
+    path = workspace / "warehouse.duckdb"
+    where = "where contains(rollouts_path, '/failed/') or contains(rollouts_path, '/better/')"
+    with duckdb.connect(str(path), read_only=True) as connection:
+        found = connection.execute(f"select run_id from runs {where} order by rollouts_path")
+        baseline, candidate = (run_id for (run_id,) in found.fetchall())
+    compare(path, [(baseline, candidate)])
+    return [baseline, candidate]
+
+
 @pytest.mark.slow
 def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, built: Path) -> None:
-    """All cases that can be profiled and a run with failures, found by one glob; one again."""
+    """All cases that can be profiled and a run with failures, found by one glob; one again.
+
+    It is then compared with another run; without `compare` there is no comparison.
+    """
     for case in (*GOLDEN.iterdir(), *(CORPUS.iterdir() if CORPUS.is_dir() else ())):
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
         if "error" not in expected["partial"]:
@@ -64,17 +80,22 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     ]
     failed = write_run(workspace / "failed", rows[1:], inputs=rows, name="rollouts")
     write_lines(failed.failures, [key(0, 0, _ng_failure_class="timeout")])
+    better = [row | {"reward": min(1, row["reward"] + 0.4)} for row in rows]
+    write_run(workspace / "better", better, inputs=rows, name="rollouts")
     options = ("--allow-partial", "--slice-by", "category", "--pass-threshold", "0.5")
     result = run_profile(workspace, *options, cwd=workspace)
     assert result.returncode == 0, result.stderr
     settings = {"allow_partial_rollouts": True, "slice_by": "category", "pass_threshold": 0.5}
-    for rollouts, words in (
-        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS)),
-        (str(failed.rollouts), ("run",)),
+    pair = compared_by_command(workspace)
+    for rollouts, words, runs in (
+        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS), []),
+        (str(failed.rollouts), ("run",), pair),
     ):
-        done = dbt(*words, warehouse=built, variables={**settings, "rollouts": rollouts})
+        variables = {**settings, "rollouts": rollouts, "compare": runs}
+        done = dbt(*words, warehouse=built, variables=variables)
         assert done.returncode == 0, done.stdout
-    for mart in TABLES:
+        assert bool(table(built, "run_comparisons")) == bool(runs)
+    for mart in (*TABLES, *COMPARISONS):
         expected_rows = table(workspace / "warehouse.duckdb", mart)
         assert expected_rows
         assert table(built, mart) == expected_rows, mart

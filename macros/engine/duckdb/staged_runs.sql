@@ -6,5 +6,5 @@
         getvariable('spotter_answer_field') as answer_field,
         getvariable('spotter_slice_by') as slice_by,
         getvariable('spotter_batch_hash') as batch_hash,
-        now() at time zone 'UTC' as profiled_at
+        {{ duckdb__utc_now() }} as profiled_at
 {%- endmacro %}

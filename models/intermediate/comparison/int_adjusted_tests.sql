@@ -3,18 +3,17 @@ with
 -- many candidates, or many values of a field to slice by, are one family
 families as (
     select
-        tests.group_key,
-        tests.p_value,
-        intervals.score,
-        intervals.slice_by,
+        group_key,
+        verdict_p_value,
+        score,
+        slice_by,
         row_number() over (
-            partition by intervals.score, intervals.slice_by
-            order by tests.p_value, tests.group_key
+            partition by score, slice_by
+            order by verdict_p_value, group_key
         ) as place,
-        count(*) over (partition by intervals.score, intervals.slice_by) as family_size
-    from {{ ref('int_difference_tests') }} as tests
-    inner join {{ ref('int_difference_intervals') }} as intervals using (group_key)
-    where tests.p_value is not null
+        count(*) over (partition by score, slice_by) as family_size
+    from {{ ref('int_difference_tests') }}
+    where verdict_p_value is not null
 ),
 
 -- Holm's method: the smallest p is multiplied by the size of the family, the next by
@@ -23,7 +22,7 @@ adjusted as (
     select
         group_key,
         family_size,
-        max(least(1e0, p_value * (family_size - place + 1))) over (
+        max(least(1e0, verdict_p_value * (family_size - place + 1))) over (
             partition by score, slice_by
             order by place
             rows between unbounded preceding and current row

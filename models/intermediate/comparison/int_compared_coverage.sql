@@ -5,7 +5,8 @@ counted as (
         pair_key,
         count(case when is_common then 1 end) as common_task_count,
         count(case when task_index is null then 1 end) as baseline_only_task_count,
-        count(case when baseline_task_index is null then 1 end) as candidate_only_task_count
+        count(case when baseline_task_index is null then 1 end)
+            as candidate_only_task_count
     from {{ ref('int_compared_tasks') }}
     group by pair_key
 ),

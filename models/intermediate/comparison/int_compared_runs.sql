@@ -17,7 +17,7 @@ agents as (
 
 -- the named agents; else agents of the same name, or the only agent of each run
 matched as (
-    select
+    select distinct
         declared.baseline_run_id,
         baselines.agent_name as baseline_agent_name,
         declared.candidate_run_id as run_id,

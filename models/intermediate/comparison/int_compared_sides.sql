@@ -27,10 +27,10 @@ sides as (
         members.pair_key,
         members.is_baseline,
         profiles.task_id,
-        row_number() over (
+        cast(row_number() over (
             partition by members.pair_key, members.is_baseline, profiles.task_id
             order by profiles.task_index
-        ) as occurrence,
+        ) as bigint) as occurrence,
         profiles.run_id,
         profiles.agent_name,
         profiles.task_index,

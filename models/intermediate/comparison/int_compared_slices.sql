@@ -2,9 +2,8 @@ with
 
 tasks as (
     select
+        tasks.task_key,
         tasks.pair_key,
-        tasks.task_id,
-        tasks.occurrence,
         tasks.baseline_task_index,
         tasks.task_index,
         pairs.baseline_run_id,
@@ -15,45 +14,53 @@ tasks as (
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
 ),
 
+found as (
+    select
+        tasks.task_key,
+        tasks.pair_key,
+        slices.slice_by,
+        slices.slice_value,
+        true as is_baseline
+    from tasks
+    inner join {{ ref('task_slices') }} as slices
+        on tasks.baseline_run_id = slices.run_id
+        and tasks.baseline_agent_name = slices.agent_name
+        and tasks.baseline_task_index = slices.task_index
+    union all
+    select
+        tasks.task_key,
+        tasks.pair_key,
+        slices.slice_by,
+        slices.slice_value,
+        false as is_baseline
+    from tasks
+    inner join {{ ref('task_slices') }} as slices
+        on tasks.run_id = slices.run_id
+        and tasks.agent_name = slices.agent_name
+        and tasks.task_index = slices.task_index
+),
+
 -- a field that both runs are sliced by: the baseline's value counts
 slices as (
     select
+        task_key,
         pair_key,
-        task_id,
-        occurrence,
         'all' as slice_by,
         'all' as slice_value
     from tasks
     union all
     select
-        tasks.pair_key,
-        tasks.task_id,
-        tasks.occurrence,
-        baseline_slices.slice_by,
-        baseline_slices.slice_value
-    from tasks
-    inner join {{ ref('task_slices') }} as baseline_slices
-        on tasks.baseline_run_id = baseline_slices.run_id
-        and tasks.baseline_agent_name = baseline_slices.agent_name
-        and tasks.baseline_task_index = baseline_slices.task_index
-    union all
-    select
-        tasks.pair_key,
-        tasks.task_id,
-        tasks.occurrence,
-        candidate_slices.slice_by,
-        candidate_slices.slice_value
-    from tasks
-    inner join {{ ref('task_slices') }} as candidate_slices
-        on tasks.run_id = candidate_slices.run_id
-        and tasks.agent_name = candidate_slices.agent_name
-        and tasks.task_index = candidate_slices.task_index
-    left join {{ ref('task_slices') }} as baseline_slices
-        on tasks.baseline_run_id = baseline_slices.run_id
-        and tasks.baseline_agent_name = baseline_slices.agent_name
-        and tasks.baseline_task_index = baseline_slices.task_index
-        and candidate_slices.slice_by = baseline_slices.slice_by
-    where baseline_slices.run_id is null
+        task_key,
+        pair_key,
+        slice_by,
+        coalesce(
+            max(case when is_baseline then slice_value end), max(slice_value)
+        ) as slice_value
+    from found
+    group by
+        task_key,
+        pair_key,
+        slice_by
 )
 
 select * from slices

@@ -51,13 +51,16 @@ joined as (
     full join candidates using (pair_key, task_id, occurrence)
 ),
 
+-- one number in place of three columns: later models sort and join by it
 tasks as (
     select
+        row_number() over (order by pair_key, joined.task_id, joined.occurrence)
+            as task_key,
         joined.*,
         ranges.reward_low,
         ranges.reward_high
     from joined
-    inner join ranges on joined.pair_key = ranges.pair_key
+    inner join ranges using (pair_key)
 )
 
 select * from tasks

@@ -1,6 +1,6 @@
 with
 
--- the interval of the verdict, also for the worst and the best case of unknown rollouts
+-- the interval and the test of the verdict
 intervals as (
     select
         intervals.group_key,
@@ -10,31 +10,17 @@ intervals as (
             as low,
         case when pairs.is_fixed_suite then intervals.fixed_high else intervals.high end
             as high,
-        case when pairs.is_fixed_suite then tests.fixed_p_value else tests.p_value end
-            as p_value,
+        adjusted.p_value_holm,
         coalesce(bounds.unknown_count, 0) as unknown_count,
-        bounds.difference_lowest - coalesce(
-            case
-                when pairs.is_fixed_suite then intervals.z * intervals.fixed_std_error
-                else quantiles.quantile * bounds.lowest_std_error
-            end, 0
-        ) as lowest_low,
-        bounds.difference_highest + coalesce(
-            case
-                when pairs.is_fixed_suite then intervals.z * intervals.fixed_std_error
-                else quantiles.quantile * bounds.highest_std_error
-            end, 0
-        ) as highest_high,
+        extremes.lowest_low,
+        extremes.highest_high,
         case when not pairs.is_forced then coverage.obstacle end as obstacle
     from {{ ref('int_difference_intervals') }} as intervals
-    inner join {{ ref('int_difference_tests') }} as tests using (group_key)
-    inner join {{ ref('int_compared_runs') }} as pairs
-        on intervals.pair_key = pairs.pair_key
-    inner join {{ ref('int_compared_coverage') }} as coverage
-        on intervals.pair_key = coverage.pair_key
+    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
+    inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
+    left join {{ ref('int_adjusted_tests') }} as adjusted using (group_key)
     left join {{ ref('int_slice_bounds') }} as bounds using (group_key)
-    left join {{ ref('int_t_quantiles') }} as quantiles
-        on pairs.alpha = quantiles.alpha and bounds.task_count - 1 = quantiles.degrees
+    left join {{ ref('int_comparison_bounds') }} as extremes using (group_key)
 ),
 
 -- a difference that is real but smaller than the margin is equivalence
@@ -43,8 +29,8 @@ judged as (
         *,
         case
             when low > -margin and high < margin then 'equivalent'
-            when low > 0 and p_value < alpha then 'better'
-            when high < 0 and p_value < alpha then 'worse'
+            when low > 0 and p_value_holm < alpha then 'better'
+            when high < 0 and p_value_holm < alpha then 'worse'
             else 'inconclusive'
         end as observed_verdict
     from intervals

@@ -1,59 +1,52 @@
 with
 
-groups as (
-    select
-        groups.*,
-        pairs.alpha,
-        clusters.cluster_count,
-        case
-            when clusters.cluster_count is null then groups.std_error
-            else clusters.cluster_std_error
-        end as task_std_error,
-        noises.fixed_std_error,
-        noises.noise_floor,
-        noises.within_variance,
-        {{ upper_normal_quantile('(pairs.alpha / 2)') }} as z,
-        cast(coalesce(clusters.cluster_count, groups.task_count) - 1 as double)
-            as degrees
-    from {{ ref('int_slice_differences') }} as groups
-    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
-    inner join {{ ref('int_slice_noises') }} as noises using (group_key)
-    left join {{ ref('int_cluster_errors') }} as clusters using (group_key)
-),
-
--- without any spread, few tasks at most can have a difference that was not seen
+-- Without any spread, only few tasks can have a difference that was not seen: with
+-- the share s of them, n tasks would show none with the chance (1 - s)^n. The same
+-- holds for rollouts that all agree within their tasks.
 methods as (
     select
-        groups.*,
+        errors.*,
         quantiles.quantile as t,
-        groups.value_range * (1 - power(groups.alpha / 2, 1e0 / groups.task_count))
-            as unseen_difference,
+        1 - power(errors.alpha / 2, 1e0 / nullif(errors.unit_count, 0)) as unseen_ratio,
         case
-            when groups.task_count < 2 or groups.cluster_count < 2 then null
-            when groups.cluster_count >= 2 and groups.task_std_error > 0 then 'cluster'
-            when groups.is_binary then 'newcombe'
-            when groups.task_std_error > 0 then 't'
-            else 'no_spread'
+            when errors.fixed_std_error > 0 then errors.z * errors.fixed_std_error
+            when errors.fixed_std_error = 0
+                then errors.value_range
+                    * (1 - power(errors.alpha / 2, 1 / errors.smaller_rollout_count))
+        end as fixed_width,
+        case
+            when errors.unit_count < 2 or errors.task_std_error is null then null
+            when errors.is_binary then 'newcombe'
+            when errors.task_std_error = 0 then 'no_spread'
+            when errors.cluster_count is not null then 'cluster'
+            else 't'
         end as interval_method
-    from groups
-    left join {{ ref('int_t_quantiles') }} as quantiles using (alpha, degrees)
+    from {{ ref('int_difference_errors') }} as errors
+    left join {{ ref('int_t_quantiles') }} as quantiles
+        on errors.alpha = quantiles.alpha and errors.unit_count - 1 = quantiles.degrees
 ),
 
 intervals as (
     select
         *,
         case interval_method
-            when 'newcombe' then {{ newcombe_bound('kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '-') }}
-            when 'no_spread' then difference - unseen_difference
+            when 'newcombe'
+                then {{ newcombe_bound(
+                    'kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '-'
+                ) }}
+            when 'no_spread' then difference - unseen_ratio * (value_range + difference)
             else difference - t * task_std_error
         end as low,
         case interval_method
-            when 'newcombe' then {{ newcombe_bound('kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '+') }}
-            when 'no_spread' then difference + unseen_difference
+            when 'newcombe'
+                then {{ newcombe_bound(
+                    'kept_count', 'lost_count', 'gained_count', 'task_count', 'z', '+'
+                ) }}
+            when 'no_spread' then difference + unseen_ratio * (value_range - difference)
             else difference + t * task_std_error
         end as high,
-        difference - z * fixed_std_error as fixed_low,
-        difference + z * fixed_std_error as fixed_high
+        difference - fixed_width as fixed_low,
+        difference + fixed_width as fixed_high
     from methods
 )
 

@@ -1,4 +1,4 @@
-{%- set order = ['task_id', 'occurrence'] -%}
+{%- set order = ['task_key'] -%}
 with
 
 grouped as (
@@ -32,10 +32,21 @@ centered as (
 
 errors as (
     select
-        * exclude (differences, log_ratios),
-        {{ mean_std_error('differences', 'difference', 'difference_min', 'difference_max') }}
+        pair_key,
+        measure,
+        unit,
+        task_count,
+        baseline_value,
+        value,
+        difference,
+        log_ratio,
+        {{ mean_std_error(
+            'differences', 'difference', 'difference_min', 'difference_max'
+        ) }}
             as std_error,
-        {{ mean_std_error('log_ratios', 'log_ratio', 'log_ratio_min', 'log_ratio_max') }}
+        {{ mean_std_error(
+            'log_ratios', 'log_ratio', 'log_ratio_min', 'log_ratio_max'
+        ) }}
             as log_std_error
     from centered
 )

@@ -1,37 +1,39 @@
 with
 
--- one number in place of the keys: later models join by it
-keyed as (
+clusters as (
     select
-        dense_rank() over (
-            order by
-                differences.pair_key, differences.score,
-                slices.slice_by, slices.slice_value
-        ) as group_key,
-        slices.slice_by,
-        slices.slice_value,
-        clusters.slice_value as cluster,
-        differences.*,
-        case
-            when differences.difference is not null
-                then row_number() over (
-                    partition by
-                        differences.pair_key, differences.score,
-                        slices.slice_by, slices.slice_value
-                    order by
-                        differences.difference is null,
-                        differences.task_id, differences.occurrence
-                )
-        end as place
-    from {{ ref('int_task_differences') }} as differences
-    inner join {{ ref('int_compared_slices') }} as slices
-        using (pair_key, task_id, occurrence)
+        slices.task_key,
+        slices.slice_value as cluster
+    from {{ ref('int_compared_slices') }} as slices
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
-    left join {{ ref('int_compared_slices') }} as clusters
-        on differences.pair_key = clusters.pair_key
-        and differences.task_id = clusters.task_id
-        and differences.occurrence = clusters.occurrence
-        and pairs.cluster_by = clusters.slice_by
+    where pairs.cluster_by = slices.slice_by
+),
+
+grouped as (
+    select
+        groups.group_key,
+        differences.task_key,
+        clusters.cluster,
+        differences.value_range,
+        differences.baseline_value,
+        differences.value,
+        differences.difference,
+        differences.difference_lowest,
+        differences.difference_highest,
+        differences.baseline_variance,
+        differences.variance,
+        differences.baseline_rollout_count,
+        differences.rollout_count,
+        differences.unknown_count,
+        differences.is_binary
+    from {{ ref('int_task_differences') }} as differences
+    inner join {{ ref('int_compared_slices') }} as slices using (task_key)
+    inner join {{ ref('int_compared_groups') }} as groups
+        on slices.pair_key = groups.pair_key
+        and slices.slice_by = groups.slice_by
+        and slices.slice_value = groups.slice_value
+        and differences.score = groups.score
+    left join clusters on differences.task_key = clusters.task_key
 )
 
-select * from keyed
+select * from grouped

@@ -5,8 +5,7 @@ groups as (
         group_key,
         lost_count + gained_count as changed_count,
         least(lost_count, gained_count) as fewer_count
-    from {{ ref('int_slice_differences') }}
-    where is_binary
+    from {{ ref('int_paired_outcomes') }}
 ),
 
 places as (
@@ -20,7 +19,9 @@ places as (
 chances as (
     select
         *,
-        exp({{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)) as chance
+        exp(
+            {{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)
+        ) as chance
     from places
 ),
 

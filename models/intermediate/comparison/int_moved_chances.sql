@@ -24,7 +24,10 @@ terms as (
     select
         *,
         exp(
-            {{ log_beta('baseline_pass_count + 1 + place', 'baseline_fail_count + fail_count + 2') }}
+            {{ log_beta(
+                'baseline_pass_count + 1 + place',
+                'baseline_fail_count + fail_count + 2'
+            ) }}
             - {{ log_beta('place + 1', 'fail_count + 1') }}
             - {{ log_beta('baseline_pass_count + 1', 'baseline_fail_count + 1') }}
         ) / (fail_count + 1 + place) as term

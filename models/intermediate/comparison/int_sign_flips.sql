@@ -1,49 +1,53 @@
 with
 
-groups as (
-    select
-        group_key,
-        task_count
-    from {{ ref('int_slice_differences') }}
-    where task_count between 2 and 29
-),
-
 sizes as (
     select distinct
         task_count,
-        case when task_count <= 14 then cast(power(2, task_count) as bigint) else 9999 end
+        case when task_count <= 14 then power(2, task_count - 1) else 9999 end
             as flip_count
-    from groups
+    from {{ ref('int_difference_errors') }}
+    where is_permuted
 ),
 
 flips as (
     select
         task_count,
-        {{ numbers_to('flip_count') }} as flip
+        {{ numbers_to('cast(flip_count as bigint)') }} as flip
     from sizes
 ),
 
-places as (
+digests as (
     select
         task_count,
         flip,
-        md5(task_count || ':' || flip) as digest,
-        {{ numbers_to('task_count') }} as place
+        md5(task_count || ':' || flip) as digest
     from flips
 ),
 
--- all ways to exchange the two runs task by task, or draws by the digits of an MD5
+-- A pattern is a number whose binary digits say which signs of a block of tasks change.
+-- All ways in blocks of 7 tasks; the last sign stays, since changing all signs changes
+-- nothing. Or draws by the digits of an MD5, in blocks of 8.
 signs as (
     select
         task_count,
         flip,
-        place,
         case
-            when task_count <= 14
-                then floor((flip - 1) / power(2, place - 1)) % 2 = 1
-            else substr(digest, cast(place as integer), 1) >= '8'
-        end as is_flipped
-    from places
+            when task_count > 14 then {{ hex_byte('digest', 1) }}
+            else (flip - 1) % 128
+        end as pattern_1,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 3) }}
+            else cast(floor((flip - 1) / 128) as bigint)
+        end as pattern_2,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 5) }}
+            else 0
+        end as pattern_3,
+        case
+            when task_count > 14 then {{ hex_byte('digest', 7) }}
+            else 0
+        end as pattern_4
+    from digests
 )
 
 select * from signs

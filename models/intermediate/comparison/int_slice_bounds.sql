@@ -1,4 +1,4 @@
-{%- set order = ['task_id', 'occurrence'] -%}
+{%- set order = ['task_key'] -%}
 with
 
 -- what the difference could be if every missing, masked or unscored rollout had gone
@@ -34,9 +34,13 @@ bounds as (
         unknown_count,
         difference_lowest,
         difference_highest,
-        {{ mean_std_error('lowest_differences', 'difference_lowest', 'lowest_min', 'lowest_max') }}
+        {{ mean_std_error(
+            'lowest_differences', 'difference_lowest', 'lowest_min', 'lowest_max'
+        ) }}
             as lowest_std_error,
-        {{ mean_std_error('highest_differences', 'difference_highest', 'highest_min', 'highest_max') }}
+        {{ mean_std_error(
+            'highest_differences', 'difference_highest', 'highest_min', 'highest_max'
+        ) }}
             as highest_std_error
     from centered
 )

@@ -1,14 +1,10 @@
-{%- set order = ['task_id', 'occurrence'] -%}
+{%- set order = ['task_key'] -%}
 with
 
 -- sums of doubles depend on their order: the tasks are in the order of their contents
 grouped as (
     select
         group_key,
-        pair_key,
-        score,
-        slice_by,
-        slice_value,
         count(*) as task_count,
         max(value_range) as value_range,
         cast(sum(baseline_rollout_count) as bigint) as baseline_rollout_count,
@@ -19,22 +15,12 @@ grouped as (
         max(baseline_value) as baseline_max,
         min(value) as value_min,
         max(value) as value_max,
-        count(case when not is_binary then 1 end) = 0 as is_binary,
-        count(case when is_binary and difference < 0 then 1 end) as lost_count,
-        count(case when is_binary and difference > 0 then 1 end) as gained_count,
-        count(case when is_binary and baseline_value + value = 2 then 1 end)
-            as kept_count,
         {{ values_in_order('difference', order) }} as differences,
         {{ values_in_order('baseline_value', order) }} as baseline_values,
         {{ values_in_order('value', order) }} as candidate_values
     from {{ ref('int_grouped_differences') }}
     where difference is not null
-    group by
-        group_key,
-        pair_key,
-        score,
-        slice_by,
-        slice_value
+    group by group_key
 ),
 
 centered as (
@@ -48,10 +34,21 @@ centered as (
 
 errors as (
     select
-        * exclude (differences, baseline_values, candidate_values),
-        {{ mean_std_error('differences', 'difference', 'difference_min', 'difference_max') }}
+        group_key,
+        task_count,
+        value_range,
+        baseline_rollout_count,
+        rollout_count,
+        {{ finite('difference') }} as difference,
+        {{ finite('baseline_value') }} as baseline_value,
+        {{ finite('value') }} as value,
+        {{ mean_std_error(
+            'differences', 'difference', 'difference_min', 'difference_max'
+        ) }}
             as std_error,
-        {{ mean_std_error('baseline_values', 'baseline_value', 'baseline_min', 'baseline_max') }}
+        {{ mean_std_error(
+            'baseline_values', 'baseline_value', 'baseline_min', 'baseline_max'
+        ) }}
             as baseline_std_error,
         {{ mean_std_error('candidate_values', 'value', 'value_min', 'value_max') }}
             as candidate_std_error

@@ -1,4 +1,4 @@
-{%- set order = ['task_id', 'occurrence'] -%}
+{%- set order = ['task_key'] -%}
 with
 
 summed as (
@@ -24,6 +24,7 @@ filled as (
     select
         group_key,
         task_count,
+        baseline_variance_mean + variance_mean as rollout_variance,
         baseline_known_sum + case
             when baseline_single_count > 0
                 then baseline_single_count * baseline_variance_mean
@@ -38,9 +39,11 @@ filled as (
 noises as (
     select
         group_key,
-        sqrt(baseline_noise_sum + noise_sum) / task_count as fixed_std_error,
-        sqrt(2 * baseline_noise_sum) / task_count as noise_floor,
-        (baseline_noise_sum + noise_sum) / task_count as within_variance
+        {{ finite('sqrt(baseline_noise_sum + noise_sum) / task_count') }}
+            as fixed_std_error,
+        {{ finite('sqrt(2 * baseline_noise_sum) / task_count') }} as noise_floor,
+        (baseline_noise_sum + noise_sum) / task_count as within_variance,
+        rollout_variance
     from filled
 )
 

@@ -57,11 +57,22 @@ comparisons as (
         needs.tasks_needed,
         needs.repeats_needed,
         needs.tokens_needed,
-        sqrt(power(intervals.baseline_std_error, 2) + power(intervals.candidate_std_error, 2))
+        sqrt(
+            power(intervals.baseline_std_error, 2)
+            + power(intervals.candidate_std_error, 2)
+        )
             as unpaired_std_error,
-        case when intervals.score = 'mean_reward' and intervals.slice_by = 'all' then pairs.gym_welch_low end
+        case
+            when
+                intervals.score = 'mean_reward' and intervals.slice_by = 'all'
+                then pairs.gym_welch_low
+        end
             as gym_welch_low,
-        case when intervals.score = 'mean_reward' and intervals.slice_by = 'all' then pairs.gym_welch_high end
+        case
+            when
+                intervals.score = 'mean_reward' and intervals.slice_by = 'all'
+                then pairs.gym_welch_high
+        end
             as gym_welch_high,
         pairs.common_task_count,
         pairs.baseline_only_task_count,
@@ -74,7 +85,7 @@ comparisons as (
         pairs.is_fixed_suite,
         pairs.cluster_by,
         pairs.is_forced,
-        now() at time zone 'UTC' as compared_at
+        {{ utc_now() }} as compared_at
     from {{ ref('int_difference_intervals') }} as intervals
     inner join pairs using (pair_key)
     inner join {{ ref('int_difference_tests') }} as tests using (group_key)

@@ -22,9 +22,15 @@ comparisons as (
         case
             when tasks.baseline_task_index is null then 'only in candidate'
             when tasks.task_index is null then 'only in baseline'
-            when tasks.baseline_pass_ratio is null or tasks.pass_ratio is null then 'unscored'
-            when tasks.baseline_pass_count > 0 and tasks.pass_count = 0 then 'newly failing'
-            when tasks.baseline_pass_count = 0 and tasks.pass_count > 0 then 'newly passing'
+            when
+                tasks.baseline_pass_ratio is null or tasks.pass_ratio is null
+                then 'unscored'
+            when
+                tasks.baseline_pass_count > 0 and tasks.pass_count = 0
+                then 'newly failing'
+            when
+                tasks.baseline_pass_count = 0 and tasks.pass_count > 0
+                then 'newly passing'
             when tasks.pass_ratio < tasks.baseline_pass_ratio then 'less often passing'
             when tasks.pass_ratio > tasks.baseline_pass_ratio then 'more often passing'
             else 'same'
@@ -35,7 +41,7 @@ comparisons as (
         tasks.pass_ratio,
         tasks.baseline_reward_mean,
         tasks.reward_mean,
-        tasks.reward_mean - tasks.baseline_reward_mean as difference,
+        {{ finite('tasks.reward_mean - tasks.baseline_reward_mean') }} as difference,
         chances.rise_chance,
         greatest(chances.rise_chance, 1 - chances.rise_chance) as moved_chance,
         tasks.baseline_total_tokens_mean,

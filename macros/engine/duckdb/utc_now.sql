@@ -1,0 +1,3 @@
+{% macro duckdb__utc_now() -%}
+    now() at time zone 'UTC'
+{%- endmacro %}
