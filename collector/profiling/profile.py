@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +20,7 @@ from collector.profiling.plan import load_plan
 from collector.profiling.problems import RunProblem
 from collector.profiling.statistics import Statistics
 from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
-from collector.warehouse.scratch import log_defects, open_scratch
+from collector.warehouse.scratch import log_defects, scratch_beside
 from collector.warehouse.sql import Row, fetch_rows
 
 
@@ -97,7 +93,7 @@ def profile(
     steps = StepCounter(listener, total=len(built) + len(plan.checks))
     with (
         log_defects("profile"),
-        _open_scratch(settings) as (connection, folder),
+        scratch_beside(settings.warehouse, settings.memory_limit) as (connection, folder),
         tempfile.TemporaryDirectory(prefix="spotter-links-") as links,
     ):
         batch = Batch(
@@ -203,21 +199,3 @@ def _unpriced_rollouts(connection: duckdb.DuckDBPyConnection, run_ids: list[str]
         """,
         run_ids,
     )
-
-
-@contextlib.contextmanager
-def _open_scratch(settings: ProfileSettings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
-    warehouse = settings.warehouse
-    folder = warehouse.with_name(f".{warehouse.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    # not a TemporaryDirectory: a signal while it creates the folder would leave the folder behind
-    try:
-        try:
-            warehouse.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700)
-        except OSError as error:
-            raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
-        with open_scratch(settings.memory_limit, folder / "spill") as connection:
-            yield connection, folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import shutil
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -30,6 +32,25 @@ def open_scratch(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnec
     for schema in ("seeds", "staging", "audits", "intermediate"):
         connection.execute(f"create schema {SCRATCH}.{schema}")
     return connection
+
+
+@contextlib.contextmanager
+def scratch_beside(
+    warehouse: Path, memory_limit: str | None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
+    folder = warehouse.with_name(f".{warehouse.name}-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    # not a TemporaryDirectory: a signal while it creates the folder would leave the folder behind
+    try:
+        try:
+            warehouse.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
+        with open_scratch(memory_limit, folder / "spill") as connection:
+            yield connection, folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def default_memory_limit() -> str:
