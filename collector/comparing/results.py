@@ -21,6 +21,7 @@ RISES = ("newly passing", "more often passing")
 LONELY = ("only in baseline", "only in candidate")
 PAIR = "baseline_run_id = ? and run_id = ?"
 SIDES = f"{PAIR} and baseline_agent_name = ? and agent_name = ?"
+MOST_MOVED = "moved_chance desc nulls last, abs(difference) desc nulls last, task_id, occurrence"
 ORDER = "order by slice_by != 'all', slice_by, slice_value, score"
 
 
@@ -93,9 +94,7 @@ def read_comparisons(
 ) -> list[Comparison]:
     """Return the comparisons of the pairs, one for each pair of agents that were matched."""
     return [
-        comparison
-        for pair in pairs
-        for comparison in _read_pair(connection, pair, settings, score)
+        comparison for pair in pairs for comparison in _read_pair(connection, pair, settings, score)
     ]
 
 
@@ -113,7 +112,7 @@ def _read_pair(
         raise UsageError(_no_agents(connection, ids))
     has_many = len(agents) > 1 or ids[0] == ids[1]
     return [
-        _read_sides(connection, _sides(connection, runs, names, has_many), settings, score)
+        _read_sides(connection, _sides(connection, runs, names, has_many=has_many), settings, score)
         for names in agents
     ]
 
@@ -124,7 +123,11 @@ def _run(connection: duckdb.DuckDBPyConnection, run_id: str) -> Row:
 
 
 def _sides(
-    connection: duckdb.DuckDBPyConnection, runs: list[Row], agents: tuple[str, str], has_many: bool
+    connection: duckdb.DuckDBPyConnection,
+    runs: list[Row],
+    agents: tuple[str, str],
+    *,
+    has_many: bool,
 ) -> tuple[Side, Side]:
     baseline, candidate = (
         Side(
@@ -195,9 +198,9 @@ def _listed_tasks(connection: duckdb.DuckDBPyConnection, key: list[str]) -> list
         select * from task_comparisons where {SIDES} and change != 'same'
         qualify row_number() over (
             partition by change
-            order by moved_chance desc nulls last, abs(difference) desc nulls last, task_id, occurrence
+            order by {MOST_MOVED}
         ) <= {LISTED_TASKS}
-        order by moved_chance desc nulls last, abs(difference) desc nulls last, task_id, occurrence
+        order by {MOST_MOVED}
         """,
         key,
     )

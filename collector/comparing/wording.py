@@ -48,12 +48,14 @@ def interval_of(row: Row) -> tuple[float | None, float | None]:
 
 def std_error_of(row: Row) -> float | None:
     """Return the standard error that the verdict of a row uses."""
-    return row["fixed_std_error"] if row["is_fixed_suite"] else row["std_error"]
+    value: float | None = row["fixed_std_error" if row["is_fixed_suite"] else "std_error"]
+    return value
 
 
 def p_value_of(row: Row) -> float | None:
     """Return the p-value that the verdict of a row uses."""
-    return row["fixed_p_value"] if row["is_fixed_suite"] else row["p_value"]
+    value: float | None = row["fixed_p_value" if row["is_fixed_suite"] else "p_value"]
+    return value
 
 
 def figure(value: float | None, *, is_signed: bool = False) -> str:
