@@ -262,10 +262,12 @@ def _effort_blocks(comparison: Comparison) -> Iterator[Block]:
     cells = [
         (
             f"{MEASURES[row['measure']]} per {row['unit']}",
-            figure(row["baseline_value"]),
-            figure(row["value"]),
-            figure(row["difference"], is_signed=True),
-            interval_text(row["low"], row["high"]),
+            amount(row["baseline_value"], row["measure"]),
+            amount(row["value"], row["measure"]),
+            amount(row["difference"], row["measure"], sign="+"),
+            "–"
+            if row["low"] is None
+            else f"{amount(row['low'], row['measure'])} to {amount(row['high'], row['measure'])}",
             f"× {figure(row['ratio'])}" if row["ratio"] is not None else "–",
             interval_text(row["ratio_low"], row["ratio_high"]),
         )
@@ -275,6 +277,13 @@ def _effort_blocks(comparison: Comparison) -> Iterator[Block]:
         yield Line(Styled("Effort", "heading"))
         yield TextTable(EFFORT_COLUMNS, cells, indent=2)
         yield Line()
+
+
+def amount(value: float | None, measure: str, *, sign: str = "") -> str:
+    """Return an effort with one decimal, a cost with four significant digits."""
+    if value is None:
+        return "–"
+    return format(value, f"{sign}.4g" if measure == "cost" else f"{sign},.1f")
 
 
 def _fact(name: str, text: str) -> Fact:

@@ -20,6 +20,7 @@ from collector.terminal import counted_noun, label
 from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 
 SHOWN_TASKS = 10
+NEW_CHANGES = ("newly failing", "newly passing")
 BOARD_COLUMNS = (
     TextColumn("", align="right"),
     TextColumn("run", overflow="wrap"),
@@ -56,8 +57,9 @@ def leaderboard_blocks(result: ComparisonResult) -> Iterator[Block]:
     yield from _pair_blocks(result)
 
 
-def trajectory_blocks(trajectories: Trajectories, order_label: str) -> Iterator[Block]:
+def trajectory_blocks(result: ComparisonResult, order_label: str) -> Iterator[Block]:
     """Lay out what happened to the tasks from the first run to the last."""
+    trajectories = result.trajectories
     total = sum(trajectories.counts.values())
     yield Line(Styled(f"Over {label(order_label)}: {counted_noun(total, 'task')}", "heading"))
     rows = [
@@ -77,6 +79,11 @@ def trajectory_blocks(trajectories: Trajectories, order_label: str) -> Iterator[
             " task_bands need about 16 repeats",
             indent=2,
         )
+    for one in result.comparisons:
+        if (one.baseline.run_id, one.candidate.run_id) == (result.run_ids[0], result.run_ids[-1]):
+            failing, passing = (one.changes.get(kind, 0) for kind in NEW_CHANGES)
+            counts = f"{failing:,} newly failing, {passing:,} newly passing tasks"
+            yield Line(f"From the first run to the last: {counts}", indent=2)
     yield Line()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from collector.comparing.blocks import MEASURES
+from collector.comparing.blocks import MEASURES, amount
 from collector.comparing.gate import GateReport
 from collector.comparing.gate_blocks import SENTENCES, judgement_text, waiver_text
 from collector.comparing.leaderboard import leaderboards
@@ -152,8 +152,8 @@ def _effort_lines(comparison: Comparison) -> Iterator[str]:
     rows = [
         [
             f"{MEASURES[row['measure']]} per {row['unit']}",
-            figure(row["baseline_value"]),
-            figure(row["value"]),
+            amount(row["baseline_value"], row["measure"]),
+            amount(row["value"], row["measure"]),
             f"× {figure(row['ratio'])}",
             interval_text(row["ratio_low"], row["ratio_high"]),
         ]

@@ -21,7 +21,7 @@ def as_blocks(
     else:
         blocks += [block for one in result.comparisons for block in comparison_blocks(one)]
     if order_label:
-        blocks += trajectory_blocks(result.trajectories, order_label)
+        blocks += trajectory_blocks(result, order_label)
     if gate:
         blocks += gate_blocks(gate)
     blocks.append(Fact("Warehouse", relative_path(result.warehouse)))

@@ -110,9 +110,9 @@ def _read_pair(
     runs = [_run(connection, run_id) for run_id in ids]
     if not agents:
         raise UsageError(_no_agents(connection, ids))
-    has_many = len(agents) > 1 or ids[0] == ids[1]
+    is_named = len(agents) > 1 or (ids[0] == ids[1] and len(set(agents[0])) > 1)
     return [
-        _read_sides(connection, _sides(connection, runs, names, has_many=has_many), settings, score)
+        _read_sides(connection, _sides(connection, runs, names, is_named=is_named), settings, score)
         for names in agents
     ]
 
@@ -127,11 +127,11 @@ def _sides(
     runs: list[Row],
     agents: tuple[str, str],
     *,
-    has_many: bool,
+    is_named: bool,
 ) -> tuple[Side, Side]:
     baseline, candidate = (
         Side(
-            name=f"{run['run_id']}/{agent}" if has_many else run["run_id"],
+            name=f"{run['run_id']}/{agent}" if is_named else run["run_id"],
             run=run,
             agent_name=agent,
             scores=_rows(

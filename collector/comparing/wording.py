@@ -156,7 +156,8 @@ def _downgrade(row: Row) -> str:
         f"The rollouts that are there say {row['observed_verdict']}, but this does not survive the"
         f" worst case of {unknown} (missing, masked or without a reward): with them, the"
         f" difference could lie between {figure(row['lowest_low'], is_signed=True)} and"
-        f" {figure(row['highest_high'], is_signed=True)}."
+        f" {figure(row['highest_high'], is_signed=True)}. To settle it, collect them: `spotter"
+        " collect --resume` continues a run."
     )
 
 
@@ -180,7 +181,7 @@ def _too_little(row: Row) -> str:
 
 def _settle(row: Row) -> str:
     """Say what would settle an inconclusive verdict."""
-    if row["verdict"] != "inconclusive":
+    if row["verdict"] != "inconclusive" or row["observed_verdict"] != "inconclusive":
         return ""
     ways = []
     if row["tasks_needed"]:
