@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from collector.comparing.results import Comparison, Side
 from tests.programs import run_command
 from tests.support import Profiled, Row, key, read_json, write_run
 
@@ -50,3 +51,67 @@ def compared(*arguments: str | Path, cwd: Path) -> Row:
     assert result.returncode == 0, result.stderr
     data: Row = read_json(result.stdout)
     return data
+
+
+def made_comparison(
+    *, rows: Sequence[Row] = (), efforts: Sequence[Row] = (), **figures: Any
+) -> Comparison:
+    """Return a comparison of `before` and `after` whose verdict has these figures."""
+    primary: Row = {**FIGURES, **figures}
+    sides = [
+        Side(name, {"run_id": name, "rollouts_path": f"/{name}.jsonl"}, "agent", list(scores))
+        for name, scores in (("before", ()), ("after", [{**primary, "low": 0.5, "high": 0.6}]))
+    ]
+    return Comparison(
+        baseline=sides[0],
+        candidate=sides[1],
+        score=primary["score"],
+        rows=[primary, *({**FIGURES, **row} for row in rows)],
+        efforts=list(efforts),
+        changes={},
+        tasks=[],
+        primary=primary,
+    )
+
+
+FIGURES: Row = {
+    "score": "mean_reward",
+    "slice_by": "all",
+    "slice_value": "all",
+    "verdict": "better",
+    "observed_verdict": "better",
+    "obstacle": None,
+    "task_count": 200,
+    "unknown_rollout_count": 0,
+    "baseline_value": 0.499,
+    "value": 0.57,
+    "difference": 0.071,
+    "std_error": 0.02,
+    "low": 0.031,
+    "high": 0.111,
+    "p_value": 0.0006,
+    "p_value_holm": 0.0012,
+    "fixed_std_error": 0.01,
+    "fixed_low": 0.051,
+    "fixed_high": 0.091,
+    "fixed_p_value": 0.0001,
+    "lowest_low": None,
+    "highest_high": None,
+    "interval_method": "t",
+    "cluster_by": None,
+    "cluster_count": None,
+    "detectable_difference": 0.056,
+    "tasks_needed": 6272,
+    "repeats_needed": 31,
+    "tokens_needed": 1234567.0,
+    "common_task_count": 200,
+    "common_task_ratio": 1.0,
+    "baseline_only_task_count": 0,
+    "candidate_only_task_count": 0,
+    "baseline_clean_ratio": 1.0,
+    "clean_ratio": 1.0,
+    "alpha": 0.05,
+    "margin": 0.01,
+    "is_fixed_suite": False,
+    "is_forced": False,
+}
