@@ -9,7 +9,6 @@ import typer
 
 from collector.commands.common import Json, Warehouse, print_json, print_text
 from collector.errors import UsageError
-from collector.overrides import FLAG_ONLY
 from collector.terminal import Progress, say, show
 
 if TYPE_CHECKING:
@@ -58,9 +57,7 @@ def compare(
     ] = None,
     anyway: Annotated[
         bool,
-        typer.Option(
-            "--anyway", help="Give a verdict on runs that are not comparable; the obstacle is told."
-        ),
+        typer.Option("--anyway", help="Give a verdict even if the runs are not comparable."),
     ] = False,
     agent_a: Annotated[
         str | None,
@@ -71,7 +68,9 @@ def compare(
     ] = None,
     agent_b: Annotated[
         str | None,
-        typer.Option(show_default="as `--agent-a`", help="The agent of the second run."),
+        typer.Option(
+            show_default="as `--agent-a`, if the run has it", help="The agent of the second run."
+        ),
     ] = None,
     over: Annotated[
         str | None,
@@ -113,7 +112,6 @@ def compare(
     markdown: Annotated[
         bool,
         typer.Option("--markdown", help="Print Markdown, for a pull request."),
-        FLAG_ONLY,
     ] = False,
     json: Json = False,
 ) -> None:

@@ -36,13 +36,16 @@ ICONS = {
     "pass": "✅",
     "fail": "❌",
 }
-SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$:-])")
+SPECIAL = re.compile(r"([\\`*_\[\]|~$#]|^[-+=])")
+# GitHub looks for mentions, issues and addresses in the text that it shows: a space without width
+# in them is all that helps
+LINKS = re.compile(r"(@|#|\bwww|:(?=//))")
 
 
 def escape(text: str) -> str:
     """Return a text that Markdown shows as it is: no markup, links, mentions or HTML."""
     plain = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return SPECIAL.sub(r"\\\1", plain).replace("@", "&#64;")
+    return LINKS.sub(r"\1&#8203;", SPECIAL.sub(r"\\\1", plain))
 
 
 def as_markdown(result: ComparisonResult, gate: GateReport | None, order_label: str | None) -> str:

@@ -16,7 +16,7 @@ from collector.suggestions import suggestion, unknown_name
 
 SCORE_LIMITS = ("max_drop", "max_relative_drop", "min_value")
 RUN_LIMITS = ("min_clean_rate", "max_token_ratio", "max_cost_ratio")
-HINT = "  docs/comparing.md describes policies; examples/gate.yml is one"
+HINT = "  docs/comparing.md describes policies"
 
 
 def _date_only(value: Any) -> Any:

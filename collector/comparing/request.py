@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -72,9 +71,8 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
         is_partial_allowed=request.is_partial_allowed,
         listener=listener,
     )
-    pairs = _pairs(request, resolved.run_ids)
     with open_read_only(request.warehouse, on_wait=listener.say) as connection:
-        _check_names(connection, request, resolved.run_ids)
+        pairs = _pairs(connection, request, resolved.run_ids)
     with (
         log_defects("compare"),
         scratch_beside(request.warehouse, request.memory_limit) as (scratch, _),
@@ -94,30 +92,40 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
     )
 
 
-def _pairs(request: CompareRequest, run_ids: Sequence[str]) -> list[Pair]:
+def _pairs(
+    connection: duckdb.DuckDBPyConnection, request: CompareRequest, run_ids: list[str]
+) -> list[Pair]:
+    """Return every two runs; raise UsageError for a repeated run or an unknown agent or field."""
     repeated = sorted({run_id for run_id in run_ids if run_ids.count(run_id) > 1})
     if repeated and len(run_ids) > 2:
         raise UsageError(f"{label(repeated[0])} is named twice: name each run once")
+    baseline_agent, candidate_agent = request.baseline_agent, request.candidate_agent
+    try:
+        if baseline_agent or candidate_agent:
+            baseline_agent, candidate_agent = _agents(connection, request, run_ids)
+        if request.settings.cluster_by:
+            _check_clusters(connection, request.settings.cluster_by, run_ids)
+    except (duckdb.CatalogException, duckdb.BinderException):
+        pass  # an earlier version wrote the warehouse: building says so
     return [
-        Pair(baseline, candidate, request.baseline_agent, request.candidate_agent)
+        Pair(baseline, candidate, baseline_agent, candidate_agent)
         for baseline, candidate in combinations(run_ids, 2)
     ]
 
 
-def _check_names(
+def _agents(
     connection: duckdb.DuckDBPyConnection, request: CompareRequest, run_ids: list[str]
-) -> None:
-    """Raise UsageError if a run lacks the agent, or all of them the field of the clusters."""
-    try:
-        named = (("--agent-a", request.baseline_agent), ("--agent-b", request.candidate_agent))
-        for (option, agent), run_id in zip(named, run_ids, strict=False):
-            agents = run_agents(connection, run_id) if agent else []
-            if agent and agent not in agents:
-                raise UsageError(f"{option} {unknown_name(agent, agents)}, in {label(run_id)}")
-        if request.settings.cluster_by:
-            _check_clusters(connection, request.settings.cluster_by, run_ids)
-    except (duckdb.CatalogException, duckdb.BinderException):
-        return  # an earlier version wrote the warehouse: building says so
+) -> list[str | None]:
+    """Return the agents to compare: those named, else those of the same name in the other run."""
+    named = [request.baseline_agent, request.candidate_agent]
+    for number, option in enumerate(("--agent-a", "--agent-b")):
+        agent = named[number]
+        agents = run_agents(connection, run_ids[number])
+        if agent is None:
+            named[number] = next((name for name in named if name in agents), None)
+        elif agent not in agents:
+            raise UsageError(f"{option} {unknown_name(agent, agents)}, in {label(run_ids[number])}")
+    return named
 
 
 def _check_clusters(

@@ -219,6 +219,9 @@ def test_agents_of_one_run_are_compared_by_name(tmp_path: Path) -> None:
     assert not data["is_same_run"]
     assert data["difference"] == 1
     assert "/quick is better than" in data["sentence"]
+    alone = compared(*words[:4], cwd=tmp_path)  # the other run has an agent of that name too
+    assert alone["is_same_run"]
+    assert alone["candidate"]["agent_name"] == "slow"
 
 
 def test_several_runs_get_a_leaderboard_with_letters(runs: Path) -> None:
@@ -322,13 +325,14 @@ def test_junit_fails_for_worse_and_skips_what_is_inconclusive(runs: Path) -> Non
 
 def test_markdown_escapes_what_comes_from_runs(tmp_path: Path) -> None:
     for name, rewards in (("a", WEAK), ("b", STRONG)):
-        run = write_tasks(tmp_path, name, rewards, model="<img src=x> | @all [x](y)")
+        run = write_tasks(tmp_path, name, rewards, model="<b> | @all [x](y)")
         run_id = f"{name}|<b>@me`"
         run_profile(run.rollouts, "--run-id", run_id, "--no-files", cwd=tmp_path)
     text = compare("a|<b>@me`", "b|<b>@me`", "--markdown", cwd=tmp_path).stdout
     assert "<b>" not in text
-    assert "@" not in text
-    assert "b\\|&lt;b&gt;&#64;me\\` is better than" in text
+    assert "@me" not in text
+    assert "@all" not in text
+    assert "b\\|&lt;b&gt;@&#8203;me\\` is better than" in text
     assert "<details>" in text
 
 

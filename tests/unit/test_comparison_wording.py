@@ -111,5 +111,9 @@ def test_probabilities_and_shares_are_never_rounded_to_certainty() -> None:
 
 def test_markdown_shows_any_text_as_it_is() -> None:
     assert escape("<a href=x>|`*_[x](y) @me\n# h") == (
-        "&lt;a href=x&gt;\\|\\`\\*\\_\\[x\\]\\(y\\) &#64;me \\# h"
+        "&lt;a href=x&gt;\\|\\`\\*\\_\\[x\\](y) @&#8203;me \\#&#8203; h"
     )
+    assert escape("- https://x.org www.x.org #12") == (
+        "\\- https:&#8203;//x.org www&#8203;.x.org \\#&#8203;12"
+    )
+    assert escape("+0.071 (95 % interval -0.1 to 0.2)") == "\\+0.071 (95 % interval -0.1 to 0.2)"

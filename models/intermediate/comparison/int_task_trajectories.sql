@@ -52,7 +52,11 @@ banded as (
         bands.task_index,
         bands.band,
         row_number() over (
-            partition by members.pair_key, members.run_id, members.agent_name, bands.task_id
+            partition by
+                members.pair_key,
+                members.run_id,
+                members.agent_name,
+                bands.task_id
             order by bands.task_index
         ) as occurrence
     from members
@@ -89,7 +93,8 @@ trajectories as (
             when last_band = 'solved' and first_band != 'undecided' then 'mastered'
             when last_band != 'solved' and solved_count > 0 then 'forgotten'
             when unsolved_count = run_count then 'stuck'
-            when first_band = 'unsolved' and last_band = 'learnable' then 'newly learnable'
+            when first_band = 'unsolved' and last_band = 'learnable'
+                then 'newly learnable'
             when first_band = 'undecided' then 'undecided'
             else 'other'
         end as trajectory
