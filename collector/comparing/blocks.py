@@ -10,6 +10,7 @@ from collector.comparing.wording import (
     confidence,
     explanations,
     figure,
+    interval_of,
     interval_text,
     p_text,
     p_value_of,
@@ -113,36 +114,41 @@ def _setting_blocks(comparison: Comparison) -> Iterator[Block]:
 
 
 def _score_blocks(comparison: Comparison) -> Iterator[Block]:
+    """Lay out each score on two lines, one per interval: both fit into a narrow window."""
     rows = comparison.overall()
     if not rows:
         return
     columns = (
-        TextColumn("", overflow="wrap"),
-        TextColumn(label(comparison.baseline.name, 16), align="right"),
-        TextColumn(label(comparison.candidate.name, 16), align="right"),
-        TextColumn("difference", align="right", style="value"),
-        TextColumn("tasks like these"),
+        TextColumn(),
+        TextColumn("before", align="right"),
+        TextColumn("now", align="right"),
+        TextColumn("change", align="right", style="value"),
+        TextColumn("for"),
+        TextColumn(f"{confidence(rows[0])} interval"),
         TextColumn("p", align="right"),
-        TextColumn("these tasks again"),
-        TextColumn("p", align="right"),
-        TextColumn("verdict"),
     )
-    cells = [
-        (
-            SCORE_NAMES[row["score"]],
-            figure(row["baseline_value"]),
-            figure(row["value"]),
-            figure(row["difference"], is_signed=True),
-            interval_text(row["low"], row["high"]),
-            p_text(row["p_value"]),
-            interval_text(row["fixed_low"], row["fixed_high"]),
-            p_text(row["fixed_p_value"]),
-            Styled(row["verdict"], STYLES[row["verdict"]]),
-        )
-        for row in rows
-    ]
+    cells = [line for row in rows for line in _score_cells(row)]
     yield TextTable(columns, cells, indent=2)
     yield Line()
+
+
+def _score_cells(row: Row) -> Iterator[tuple[str | Styled, ...]]:
+    yield (
+        SCORE_NAMES[row["score"]],
+        figure(row["baseline_value"]),
+        figure(row["value"]),
+        figure(row["difference"], is_signed=True),
+        "tasks like these",
+        interval_text(row["low"], row["high"]),
+        p_text(row["p_value"]),
+    )
+    yield (
+        Styled(row["verdict"], STYLES[row["verdict"]]),
+        *("", "", ""),
+        "these tasks again",
+        interval_text(row["fixed_low"], row["fixed_high"]),
+        p_text(row["fixed_p_value"]),
+    )
 
 
 def _reference_blocks(comparison: Comparison) -> Iterator[Block]:
@@ -250,7 +256,7 @@ def _slice_cells(row: Row) -> tuple[str | Styled, ...]:
         figure(row["baseline_value"]),
         figure(row["value"]),
         figure(row["difference"], is_signed=True),
-        interval_text(row["low"], row["high"]),
+        interval_text(*interval_of(row)),
         p_text(p_value_of(row)),
         p_text(row["p_value_holm"]),
         f"{row['task_count']:,}",

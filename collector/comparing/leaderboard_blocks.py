@@ -54,6 +54,7 @@ def leaderboard_blocks(result: ComparisonResult) -> Iterator[Block]:
             " the tasks that both have."
         )
         yield Line()
+    yield from _setting_blocks(result)
     yield from _pair_blocks(result)
 
 
@@ -126,6 +127,31 @@ def _summary(standings: list[Standing], score: str) -> str:
         f"{label(best.name)} has the highest {score} of {len(standings)} ({figure(best.value)}),"
         f" but cannot be told apart from {names}{more}."
     )
+
+
+def _setting_blocks(result: ComparisonResult) -> Iterator[Block]:
+    """Lay out the settings in which a run differs from the first."""
+    first = result.run_ids[0]
+    rows = [
+        (
+            label(one.name, 40),
+            label(comparison.candidate.name),
+            label(one.candidate),
+            label(one.baseline),
+        )
+        for comparison in result.comparisons
+        if comparison.baseline.run_id == first
+        for one in comparison.setting_differences
+    ]
+    if rows:
+        columns = (
+            TextColumn("differs", style="caution", overflow="wrap"),
+            TextColumn("run", overflow="wrap"),
+            TextColumn("value", overflow="wrap"),
+            TextColumn(label(f"in {first}", 40), overflow="wrap"),
+        )
+        yield TextTable(columns, rows, indent=2)
+        yield Line()
 
 
 def _pair_blocks(result: ComparisonResult) -> Iterator[Block]:

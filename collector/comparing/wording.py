@@ -17,7 +17,7 @@ def verdict_sentence(comparison: Comparison) -> str:
     if comparison.is_same_run:
         return (
             f"{baseline} and {candidate} are the same run, so nothing can differ:"
-            f" {_values(row)}, over {_common(row)}."
+            f" {_values(row)}, {_where(row)}."
         )
     if row["verdict"] == "not comparable":
         return f"{candidate} and {baseline} are not comparable: {_obstacle(comparison)}"
@@ -28,7 +28,7 @@ def verdict_sentence(comparison: Comparison) -> str:
         "inconclusive": f"It is open whether {candidate} is better or worse than {baseline}",
     }
     within = f", within the margin of {figure(row['margin'])}" if _is_equivalent(row) else ""
-    return f"{leads[row['verdict']]}: {_values(row)}{within}, over {_common(row)}."
+    return f"{leads[row['verdict']]}: {_values(row)}{within}, {_where(row)}."
 
 
 def explanations(comparison: Comparison) -> list[str]:
@@ -108,8 +108,9 @@ def _values(row: Row) -> str:
     )
 
 
-def _common(row: Row) -> str:
-    return counted_noun(row["task_count"], "common task")
+def _where(row: Row) -> str:
+    tasks = counted_noun(row["task_count"], "common task")
+    return f"on exactly these {tasks}" if row["is_fixed_suite"] else f"over {tasks}"
 
 
 def _is_equivalent(row: Row) -> bool:

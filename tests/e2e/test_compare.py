@@ -239,6 +239,7 @@ def test_several_runs_get_a_leaderboard_with_letters(runs: Path) -> None:
     text = compare("weak", "strong", "twin", "--over", "checkpoint", cwd=runs).stdout
     assert text.startswith("strong is the best of 3: mean reward 0.875.")
     assert "Over checkpoint: 40 tasks" in text
+    assert "model-strong" in text
 
 
 def test_checkpoints_say_what_was_mastered_and_forgotten(tmp_path: Path) -> None:

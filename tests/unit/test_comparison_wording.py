@@ -33,7 +33,7 @@ OPEN: dict[str, Any] = {"verdict": "inconclusive", "observed_verdict": "inconclu
         (
             {"is_fixed_suite": True, "alpha": 0.1},
             "after is better than before: mean reward 0.570 against 0.499, +0.071 (90 % interval"
-            " 0.051 to 0.091, p = 0.0001), over 200 common tasks.",
+            " 0.051 to 0.091, p = 0.0001), on exactly these 200 common tasks.",
         ),
         (
             {"low": None, "high": None, "p_value": None, "task_count": 1, **OPEN},
