@@ -27,6 +27,7 @@ COMMANDS = {
     "collect": "collect",
     "aggregate": "aggregate",
     "profile": "profile",
+    "compare": "compare",
     "sql": "sql",
     "view": "view",
     "report": "report",
@@ -47,9 +48,9 @@ def spotter(
 ) -> None:
     """Collect repeated rollouts of LLM agents, profile them, and query the results with SQL.
 
-    Exit codes: 0 done, 1 the data broke an invariant, 2 wrong usage, 3 a server could not be
-    reached or answered wrongly, 4 a file could not be read or written. NeMo Gym's +key=value
-    overrides work as well as the flags.
+    Exit codes: 0 done, 1 the data broke an invariant or failed a gate, 2 wrong usage, 3 a server
+    could not be reached or answered wrongly, 4 a file could not be read or written, 5 the data
+    cannot tell whether a gate is passed. NeMo Gym's +key=value overrides work as well as the flags.
     """
     if version:
         from collector import program_info

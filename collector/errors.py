@@ -7,6 +7,9 @@ SpotterError
 └── FileError        4  a file could not be read or written
     ├── LinesError   4  lines of a file are not valid rows
     └── BusyError    4  another process is using the warehouse
+
+A gate is not an error: `spotter compare --gate` exits with 1 if it fails, and with 5 if the data
+cannot tell whether it is passed.
 """
 
 

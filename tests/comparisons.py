@@ -14,7 +14,7 @@ import pandas as pd
 from collector.comparing.compare import ComparisonSettings, Pair, build_comparisons
 from collector.profiling.marts import prepare
 from collector.profiling.plan import load_plan
-from collector.warehouse.access import attached
+from collector.warehouse.access import transaction
 from collector.warehouse.scratch import open_scratch
 from tests.support import Row
 
@@ -127,7 +127,7 @@ def write_marts(
 ) -> None:
     """Create a warehouse whose marts hold these frames; other columns get a default."""
     with open_scratch(None, path.parent / "spill") as connection:
-        with attached(connection, path, on_wait=_ignore):
+        with transaction(connection, path, on_wait=_ignore):
             prepare(connection, load_plan())
     runs = pd.DataFrame({"run_id": list(dropped), "dropped_task_count": list(dropped.values())})
     with duckdb.connect(str(path)) as connection:

@@ -19,9 +19,11 @@ PAIR_TYPE = (
     " candidate_agent_name varchar, alpha double, margin double, cluster_by varchar,"
     " is_fixed_suite boolean, is_forced boolean)"
 )
+STEPS = f"{SCRATCH}.intermediate"
+"""Where the models between the marts and a comparison are, until the connection is closed."""
 DECLARED = (
     "(run_id, baseline_run_id) in"
-    f" (select (run_id, baseline_run_id) from {SCRATCH}.intermediate.int_compared_runs)"
+    f" (select (run_id, baseline_run_id) from {STEPS}.int_compared_runs)"
 )
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from collector.profiling.problems import RunProblem
 from collector.profiling.statistics import Statistics
 from collector.temporary_files import temporary_folder
 from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
-from collector.warehouse.scratch import log_defects, open_scratch
+from collector.warehouse.scratch import log_defects, scratch_beside
 from collector.warehouse.sql import Row, fetch_rows
 
 
@@ -103,7 +102,7 @@ def profile(
     steps = StepCounter(listener, total=len(built) + len(plan.checks))
     with (
         log_defects("profile"),
-        _open_scratch(settings) as (connection, folder),
+        scratch_beside(settings.warehouse, settings.memory_limit) as (connection, folder),
         temporary_folder() as links,
     ):
         batch = Batch(
@@ -209,17 +208,3 @@ def _unpriced_rollouts(connection: duckdb.DuckDBPyConnection, run_ids: list[str]
         """,
         run_ids,
     )
-
-
-@contextlib.contextmanager
-def _open_scratch(settings: ProfileSettings) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
-    warehouse = settings.warehouse
-    with contextlib.ExitStack() as stack:
-        try:
-            warehouse.parent.mkdir(parents=True, exist_ok=True)
-            folder = stack.enter_context(temporary_folder(warehouse.parent))
-        except OSError as error:
-            raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
-        connection = stack.enter_context(open_scratch(settings.memory_limit, folder / "spill"))
-        yield connection, folder

@@ -16,7 +16,7 @@ import orjson
 
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
 from collector.child_process import failure_reason, spotter_command
-from collector.profiling.statistics import ANSWER_FIELD, Statistics, ZeroRules
+from collector.profiling.known_settings import known_statistics
 from collector.viewer.text import utc
 from collector.viewer.transcripts.offsets import INDEX_FOLDER
 from collector.warehouse.sql import Row
@@ -135,36 +135,6 @@ def check_sources(
         and (now() - latest < quiet or (is_changed and latest > since)),
         has_derived_inputs=inputs.parent.name == INDEX_FOLDER,
     )
-
-
-def known_statistics(run: Row) -> Statistics:
-    """Return the settings that a run was profiled with; an older warehouse lacks some of them."""
-    field = run.get("answer_field")
-    threshold = run.get("pass_threshold")
-    return Statistics(
-        pass_threshold=1.0 if threshold is None else threshold,
-        # a user who did not name the default field does not require it to exist
-        answer_field=field if field != ANSWER_FIELD else None,
-        slice_by=_stored_names(run.get("slice_by")),
-        zeros=_known_zeros(run),
-    )
-
-
-def _known_zeros(run: Row) -> ZeroRules | None:
-    named = _stored_names(run.get("zero_failure_classes"))
-    is_missing_zero = bool(run.get("is_missing_zero"))
-    return ZeroRules(named, is_missing_zero=is_missing_zero) if named or is_missing_zero else None
-
-
-def _stored_names(text: str | None) -> tuple[str, ...]:
-    """Return the names of a JSON list; an older warehouse has them separated by commas."""
-    if not text:
-        return ()
-    try:
-        names = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        names = None
-    return tuple(names) if isinstance(names, list) else tuple(text.split(", "))
 
 
 def profile_flags(run: Row) -> list[str]:

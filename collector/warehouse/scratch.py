@@ -13,6 +13,7 @@ import duckdb
 
 from collector.cache import log_folder
 from collector.errors import FileError, SpotterError, UsageError
+from collector.temporary_files import temporary_folder
 from collector.warehouse.access import OFFLINE, SCRATCH
 
 
@@ -30,6 +31,20 @@ def open_scratch(memory_limit: str | None, spill: Path) -> duckdb.DuckDBPyConnec
     for schema in ("seeds", "staging", "audits", "intermediate"):
         connection.execute(f"create schema {SCRATCH}.{schema}")
     return connection
+
+
+@contextlib.contextmanager
+def scratch_beside(
+    warehouse: Path, memory_limit: str | None
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Open a DuckDB in memory that spills into a folder beside the warehouse; yield both."""
+    with contextlib.ExitStack() as stack:
+        try:
+            warehouse.parent.mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(temporary_folder(warehouse.parent))
+        except OSError as error:
+            raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
+        yield stack.enter_context(open_scratch(memory_limit, folder / "spill")), folder
 
 
 def default_memory_limit() -> str:

@@ -26,6 +26,7 @@ CASES: dict[str, tuple[tuple[str, ...], int]] = {
     "collect": (COLLECT, 0),
     "aggregate": (("-i", "run.jsonl", "-o", "all.jsonl", "--agent-url=agent_a={url}"), 0),
     "profile": (("run.jsonl", "--warehouse", "other.duckdb"), 0),
+    "compare": (("run.jsonl", "run.jsonl", "--markdown"), 0),
     "sql": (("select count(*) as runs from runs", "--csv"), 0),
     "view": (("nowhere.jsonl", "--no-browser"), 4),
     "report": (("-o", "report.html"), 0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,13 +12,13 @@ import duckdb
 
 from collector import artifacts
 from collector.artifacts import Run
-from collector.errors import BusyError, FileError, SpotterError
-from collector.profiling.prices import read_prices
+from collector.errors import BusyError, FileError
+from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.viewer.context import Viewer
 from collector.viewer.links import Links
-from collector.viewer.live_runs import LiveRuns, check_sources, known_statistics
+from collector.viewer.live_runs import LiveRuns, check_sources
 from collector.viewer.marts.store import Store
 from collector.viewer.serving.derived_inputs import derive_inputs, derived_inputs_path
 from collector.viewer.text import utc
@@ -126,7 +126,7 @@ def _profile_stale_runs(rollouts: list[Path], warehouse: Path, listener: Listene
         run = _plan_run(path, row, warehouse)
         run_ids.append(run.run_id)
         if row is None or not _is_current(row):
-            stale.setdefault(_statistics(row, listener), []).append(run)
+            stale.setdefault(repeated_statistics(row, listener.say), []).append(run)
     for statistics, runs in stale.items():
         for run in runs:
             if run.inputs == derived_inputs_path(run.rollouts, warehouse):
@@ -136,18 +136,6 @@ def _profile_stale_runs(rollouts: list[Path], warehouse: Path, listener: Listene
         )
         profile(runs, settings, listener=listener.progress)
     return run_ids
-
-
-def _statistics(row: Row | None, listener: Listener) -> Statistics:
-    """Return the settings of a run's last profile; without its price file there are no costs."""
-    known = known_statistics(row) if row else Statistics()
-    if not row or not row.get("prices_path"):
-        return known
-    try:
-        return replace(known, prices=read_prices(Path(row["prices_path"])))
-    except SpotterError as error:
-        listener.say(f"profiling {row['run_id']} without costs: {error}")
-        return known
 
 
 def _known_runs(warehouse: Path, rollouts: list[Path], listener: Listener) -> dict[str, Row]:

@@ -1,0 +1,136 @@
+"""Find the runs to compare: by their id in the warehouse, or by rollouts files to profile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from collector import artifacts
+from collector.artifacts import Run
+from collector.errors import FileError, UsageError
+from collector.profiling.known_settings import repeated_statistics
+from collector.profiling.profile import Outcome, ProfileSettings, profile
+from collector.profiling.statistics import Statistics
+from collector.suggestions import first_names, suggestion
+from collector.terminal import label
+from collector.warehouse.queries import open_read_only
+from collector.warehouse.sql import Row, fetch_rows
+
+
+@dataclass(frozen=True)
+class RunListener:
+    """Receives the progress of long steps and messages for the user."""
+
+    progress: Callable[[int, int, str], None]
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ResolvedRuns:
+    """The ids of the runs to compare, in the order given, and the profiles that were needed."""
+
+    run_ids: list[str]
+    outcomes: list[Outcome]
+
+
+def resolve_runs(
+    names: Sequence[str], warehouse: Path, *, is_partial_allowed: bool, listener: RunListener
+) -> ResolvedRuns:
+    """Return the runs that the names mean; profile the files among them that are new or changed."""
+    known = _known_runs(warehouse, listener)
+    by_id = {row["run_id"]: row for row in known}
+    by_path = {row["rollouts_path"]: row for row in known}
+    run_ids, stale = [], dict[Statistics, list[Run]]()
+    for name in names:
+        if name in by_id:
+            run_ids.append(name)
+            continue
+        rollouts = _rollouts_file(name, list(by_id), warehouse)
+        row = by_path.get(str(rollouts))
+        run = _plan_run(rollouts, row)
+        if run.run_id in run_ids:
+            run_ids.append(run.run_id)
+            continue
+        run_ids.append(run.run_id)
+        if row is None or not _is_unchanged(row):
+            stale.setdefault(repeated_statistics(row, listener.say), []).append(run)
+    outcomes = [
+        profile(
+            runs,
+            ProfileSettings(
+                warehouse, is_partial_allowed, statistics=statistics, is_published=False
+            ),
+            listener=listener.progress,
+        )
+        for statistics, runs in stale.items()
+    ]
+    return ResolvedRuns(run_ids, outcomes)
+
+
+def _known_runs(warehouse: Path, listener: RunListener) -> list[Row]:
+    """Return the rows of the runs in the warehouse, the latest profile last."""
+    if not warehouse.exists():
+        return []
+    wait = lambda text: listener.progress(0, 0, text)  # noqa: E731
+    with open_read_only(warehouse, on_wait=wait) as connection:
+        try:
+            return fetch_rows(
+                connection, "select * from runs where ? = '' order by profiled_at, run_id", ""
+            )
+        except duckdb.CatalogException:  # no marts yet
+            return []
+
+
+def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
+    """Return the rollouts file that a name means; raise an error that says what is there."""
+    path = Path(name)
+    if path.is_dir():
+        found = artifacts.find_rollouts([path])
+        if len(found) > 1:
+            names = first_names([os.path.relpath(one) for one in found])
+            raise UsageError(f"{name} holds {len(found)} runs: name one of them\n  {names}")
+        return found[0]
+    if path.is_file():
+        return artifacts.find_rollouts([path])[0]
+    if name.endswith(".jsonl") or (os.sep in name and not run_ids):
+        raise FileError(f"no rollouts file at {name}")
+    if not warehouse.exists():
+        raise UsageError(
+            f"{label(name)}: not a rollouts file, and there is no warehouse at {warehouse}\n"
+            "  what to do: name rollouts files, or another warehouse with --warehouse"
+        )
+    raise UsageError(
+        f"{label(name)}: not a run of {warehouse} and not a file{suggestion(name, run_ids)}\n"
+        f"  the runs are: {first_names(run_ids) or 'none yet; fill it with `spotter profile`'}"
+    )
+
+
+def _plan_run(rollouts: Path, row: Row | None) -> Run:
+    """Return the run of a file, with the inputs and the name of its last profile."""
+    last_inputs = Path(row["inputs_path"]) if row else None
+    (run,) = artifacts.plan_runs(
+        [rollouts],
+        inputs=last_inputs if last_inputs and last_inputs.is_file() else None,
+        run_id=row["run_id"] if row else None,
+    )
+    return run
+
+
+def _is_unchanged(row: Row) -> bool:
+    """Tell whether all files of a run are older than its profile, which is of this version."""
+    if row.get("measured_rollout_count") is None:
+        return False
+    rollouts = Path(row["rollouts_path"])
+    paths = (
+        rollouts,
+        Path(row["inputs_path"]),
+        artifacts.beside(rollouts, artifacts.FAILURES_SUFFIX),
+    )
+    times = [path.stat().st_mtime for path in paths if path.exists()]
+    latest = datetime.fromtimestamp(max(times), UTC).replace(tzinfo=None)
+    return bool(latest < row["profiled_at"])
