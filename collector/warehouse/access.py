@@ -38,10 +38,19 @@ def transaction(
 
 @contextlib.contextmanager
 def attached(
-    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    *,
+    on_wait: Callable[[str], None],
+    is_read_only: bool = False,
 ) -> Iterator[None]:
-    """Attach the warehouse for writing, and always detach it."""
-    open_with_lock(lambda: attach(connection, path), path, on_wait=on_wait, is_writer=True)
+    """Attach the warehouse, for writing unless `is_read_only`, and always detach it."""
+    open_with_lock(
+        lambda: attach(connection, path, is_read_only=is_read_only),
+        path,
+        on_wait=on_wait,
+        is_writer=not is_read_only,
+    )
     try:
         yield
     finally:
