@@ -33,7 +33,7 @@ class Chart:
     y_label: str
     x: list[float | str]
     series: list[Series]
-    query: Query
+    query: Query | None
     rows: list[Row]
     hrefs: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)

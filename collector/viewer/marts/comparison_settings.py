@@ -4,42 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
-
-import orjson
+from dataclasses import replace
 
 from collector.comparing.compare import ComparisonSettings
+from collector.comparing.run_settings import SettingDifference, read_settings, setting_differences
 from collector.viewer.marts.store import Query, Reader
 from collector.warehouse.sql import Row
 
-TEXT_CHARACTERS = 200
-RUN_FIELDS = {
-    "pass_threshold": "Pass threshold",
-    "answer_field": "Answer field",
-    "zero_failure_classes": "Failures that count as 0",
-    "is_missing_zero": "Missing rollouts count as 0",
-    "prices_path": "Prices",
-}
-MODELS = """
-    select string_agg(distinct model_name, ', ' order by model_name) as names
-    from rollout_infos
-    where run_id = $run and agent_name = $agent and model_name is not null
-"""
-# the first task that both agents have
-SAMPLES = """
-    select first.sample as first_sample, second.sample as second_sample
+FIRST_COMMON_TASK = """
+    select first.task_index as first_task, second.task_index as second_task
     from task_profiles as first
     inner join task_profiles as second on first.task_id = second.task_id
     where first.run_id = $first and first.agent_name = $first_agent
         and second.run_id = $second and second.agent_name = $second_agent
-        and first.task_index = (
-            select min(one.task_index) from task_profiles as one
-            inner join task_profiles as other on one.task_id = other.task_id
-            where one.run_id = $first and one.agent_name = $first_agent
-                and other.run_id = $second and other.agent_name = $second_agent
-        )
-    order by second.task_index
+    order by first.task_index, second.task_index
     limit 1
 """
 HAS_MART = "select table_name from duckdb_tables() where table_name = 'run_comparisons'"
@@ -58,24 +36,16 @@ STORED = """
 """
 
 
-@dataclass(frozen=True)
-class SettingPair:
-    """A setting that differs between two runs, as text."""
-
-    name: str
-    first: str
-    second: str
-
-
-def read_differences(reader: Reader, values: Row, first: Row, second: Row) -> list[SettingPair]:
-    """Return the settings that differ, as far as the marts know them."""
-    pairs: list[tuple[str, Any, Any]] = [
-        ("Agent", values["first_agent"], values["second_agent"]),
-        ("Model", _read_models(reader, values, "first"), _read_models(reader, values, "second")),
-        *((label, first.get(name), second.get(name)) for name, label in RUN_FIELDS.items()),
-        *_sample_pairs(reader.row(Query(SAMPLES, values))),
-    ]
-    return [SettingPair(name, _text(a), _text(b)) for name, a, b in pairs if a != b]
+def read_differences(
+    reader: Reader, values: Row, first: Row, second: Row
+) -> list[SettingDifference]:
+    """Return the settings that differ, as far as the marts and the collector's records say."""
+    task = reader.row(Query(FIRST_COMMON_TASK, values)) or {"first_task": 0, "second_task": 0}
+    with reader.cursor() as cursor:
+        return setting_differences(
+            read_settings(cursor, first, values["first_agent"], task["first_task"]),
+            read_settings(cursor, second, values["second_agent"], task["second_task"]),
+        )
 
 
 def read_stored_settings(reader: Reader, values: Row) -> ComparisonSettings | None:
@@ -111,36 +81,3 @@ def _parse_margin(text: str) -> float:
     if not (math.isfinite(value) and value > 0):
         raise ValueError(f"The margin must be a number above 0, not {text[:40]!r}.")
     return value
-
-
-def _read_models(reader: Reader, values: Row, side: str) -> str | None:
-    row = reader.row(Query(MODELS, {"run": values[side], "agent": values[f"{side}_agent"]}))
-    return row["names"] if row else None
-
-
-def _sample_pairs(row: Row | None) -> list[tuple[str, Any, Any]]:
-    """Return the sampling settings of the first common task in both runs."""
-    if row is None:
-        return []
-    first, second = (_parameters(row[f"{side}_sample"]) for side in ("first", "second"))
-    return [(name, first.get(name), second.get(name)) for name in {**first, **second}]
-
-
-def _parameters(sample: str | None) -> dict[str, Any]:
-    try:
-        parameters = orjson.loads((sample or "{}").encode("utf-8", "replace"))
-        parameters = parameters["responses_create_params"]
-    except (ValueError, LookupError, TypeError):
-        return {}
-    if not isinstance(parameters, dict):
-        return {}
-    return {name: value for name, value in parameters.items() if name != "input"}
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}…"

@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from collector.comparing.compare import ComparisonSettings, Pair
+from collector.comparing.run_settings import SettingDifference
 from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
 from collector.viewer.comparisons import ComparingError, ComparisonKey
 from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
@@ -23,7 +24,6 @@ from collector.viewer.marts import comparison_tasks
 from collector.viewer.marts.charts import Chart, Series
 from collector.viewer.marts.comparison import RunComparison
 from collector.viewer.marts.comparison_settings import (
-    SettingPair,
     parse_settings,
     read_differences,
     read_stored_settings,
@@ -46,7 +46,7 @@ class Compared:
     """What the warehouse says about two runs before they are compared."""
 
     sides: tuple[Overview, Overview]
-    differences: list[SettingPair]
+    differences: list[SettingDifference]
     stored: ComparisonSettings | None
 
     @property
@@ -121,10 +121,8 @@ def compare(request: Request) -> Response:
         links=Links(),
         view=view,
         pair_href=functools.partial(_pair_address, path, listing),
-        settings=settings,
-        is_stored=settings == compared.stored,
         reload_seconds=2 if view and view.is_waiting else 0,
-        **page_data(compared, comparison),
+        **page_data(compared, comparison, settings),
     )
 
 
@@ -143,9 +141,15 @@ def read_compared(
     )
 
 
-def page_data(compared: Compared, comparison: RunComparison) -> dict[str, Any]:
+def page_data(
+    compared: Compared, comparison: RunComparison, settings: ComparisonSettings
+) -> dict[str, Any]:
     """Return what the page and the report show of a comparison."""
     main = comparison.main
+    is_stored = settings == compared.stored
+    scatter = comparison.scatter
+    if not is_stored:  # users would find no rows
+        scatter = replace(scatter, query=None)
     return {
         "sides": compared.sides,
         "differences": compared.differences,
@@ -155,10 +159,12 @@ def page_data(compared: Compared, comparison: RunComparison) -> dict[str, Any]:
         "notes": verdict_notes(main) if main else [],
         "intervals": difference_rows(main) if main else None,
         "slices": slice_rows(comparison.slices[: marts.SLICES]),
-        "charts": [comparison.scatter, *_pair_charts(*compared.sides)],
+        "charts": [scatter, *_pair_charts(*compared.sides)],
         "labels": {**marts.SCORE_LABELS, **marts.MEASURE_LABELS},
         "signed": signed,
         "queries": marts,
+        "settings": settings,
+        "is_stored": is_stored,
         "is_same": compared.values["first"] == compared.values["second"]
         and compared.values["first_agent"] == compared.values["second_agent"],
     }

@@ -109,7 +109,9 @@ const spotterCharts = (() => {
 
   function squareBounds(data) {
     const all = [...data.x, ...data.series.flatMap((one) => one.y)].filter(Number.isFinite);
-    return { min: Math.min(0, ...all), max: Math.max(1, ...all) };
+    const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
+    const room = 0.06 * (high - low); // for the circles at the ends
+    return { min: low - room, max: high + room };
   }
 
   function bounds(data) {
@@ -130,6 +132,7 @@ const spotterCharts = (() => {
     const places = axis(data.xLabel);
     const values = { ...axis(data.yLabel), ...bounds(data) };
     values.ticks.maxTicksLimit = 6;
+    if (data.hasDiagonal) places.ticks.includeBounds = values.ticks.includeBounds = false;
     if (data.series.every(isCount)) values.ticks.precision = 0;
     if (data.kind === "bars") {
       places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);
@@ -293,7 +296,7 @@ const spotterCharts = (() => {
       fontColor: colours.text,
       fillStyle: drawn[datasetIndex].colour,
       strokeStyle: drawn[datasetIndex].colour,
-      lineDash: drawn[datasetIndex].dash,
+      lineDash: data.kind === "lines" ? drawn[datasetIndex].dash : [],
       lineWidth: 2,
       pointStyle: data.kind === "lines" ? "line" : "rect",
     }));
