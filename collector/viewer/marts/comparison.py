@@ -30,7 +30,7 @@ SCORES = f"""
 SLICE_ROWS = f"""
     select * from run_comparisons
     where {PAIR} and slice_by != 'all' and score = '{PRIMARY}'
-    order by p_value_holm nulls last, slice_by, slice_value
+    order by p_value_holm nulls last, p_value, slice_by, slice_value
 """
 EFFORTS = f"""
     select * from effort_comparisons

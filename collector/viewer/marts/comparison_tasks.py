@@ -43,7 +43,7 @@ SOURCE = ListingSource(
         ListingColumn("difference", "B minus A", hint="<0"),
     ),
     rows=ROWS,
-    key="task_id, occurrence",
+    key="baseline_task_index, task_index",
     default_sort="-moved_chance",
     marts=("task_comparisons",),
 )

@@ -17,7 +17,7 @@ from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference
 from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
 from collector.viewer.comparisons import ComparingError, ComparisonKey
-from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
+from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import comparison as marts
 from collector.viewer.marts import comparison_tasks
@@ -36,6 +36,7 @@ from collector.viewer.marts.store import Query, Reader
 from collector.viewer.pages.task import PageTranscripts
 from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
+from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.sql import Row
 
 KEPT = ("agent_a", "agent_b", "margin", "fixed", "anyway")
@@ -110,7 +111,7 @@ def compare(request: Request) -> Response:
     with viewer.store.open_reader() as reader:
         comparison_tasks.add_prompts(reader, listing, values)
         pair = comparison_tasks.read_pair(reader, task, values) if task else None
-    view = _read_view(viewer, compared, pair) if pair else None
+    view = read_view(viewer.transcripts, compared, pair) if pair else None
     return page(
         "compare.html",
         title="Compare runs",
@@ -170,20 +171,19 @@ def page_data(
     }
 
 
-def read_rollouts(
-    transcripts: tuple[PageTranscripts, PageTranscripts], pair: RolloutPair
-) -> PairView:
+def read_view(transcripts: Transcripts, compared: Compared, pair: RolloutPair) -> PairView:
     """Read two rollouts of a task and compare them."""
     if pair.first is None or pair.second is None:
         return PairView(pair, trouble="one of the runs has no rollout of this task")
+    sources = [PageTranscripts(transcripts, side.run) for side in compared.sides]
     first, second = (
-        one.read(row["task_index"], row["rollout_index"])
-        for one, row in zip(transcripts, (pair.first, pair.second), strict=True)
+        source.read(row["task_index"], row["rollout_index"])
+        for source, row in zip(sources, (pair.first, pair.second), strict=True)
     )
     if first and second:
         return PairView(pair, compare_rollouts(first.row, second.row))
-    trouble = next((one.trouble for one in transcripts if one.trouble), "")
-    return PairView(pair, trouble=trouble, is_waiting=any(one.is_waiting for one in transcripts))
+    trouble = next((source.trouble for source in sources if source.trouble), "")
+    return PairView(pair, trouble=trouble, is_waiting=any(one.is_waiting for one in sources))
 
 
 def _settings_of(request: Request, compared: Compared) -> ComparisonSettings:
@@ -202,11 +202,6 @@ def _read_task(request: Request, reader: Reader, values: Row) -> Row | None:
     if task is None or task["task_index"] is None:
         raise HTTPException(404, f"Task {index} of A is not a task of both runs.")
     return task
-
-
-def _read_view(viewer: Viewer, compared: Compared, pair: RolloutPair) -> PairView:
-    first, second = (PageTranscripts(viewer, side.run) for side in compared.sides)
-    return read_rollouts((first, second), pair)
 
 
 def _pair_address(path: Callable[..., str], listing: Listing, row: Row) -> str:
