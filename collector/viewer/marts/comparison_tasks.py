@@ -64,12 +64,15 @@ TASK = f"""
     select * from task_comparisons
     where {PAIR} and baseline_task_index = $task
 """
-# the tasks whose change is surest, failures first
+# the tasks whose change is surest, in turn one that got worse and one that got better
 TELLING = f"""
-    select * from task_comparisons
+    select *, row_number() over (
+        partition by difference < 0 order by moved_chance desc, task_id, occurrence
+    ) as place
+    from task_comparisons
     where {PAIR} and change in ('newly failing', 'newly passing', 'less often passing',
         'more often passing')
-    order by moved_chance desc, difference, task_id, occurrence
+    order by place, difference
     limit $count
 """
 ROLLOUT = """
