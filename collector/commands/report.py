@@ -46,7 +46,7 @@ def report(
         typer.Option(
             min=0,
             help="How many rollouts to include: first those with findings (other than repeated"
-            " responses), then failures of learnable tasks, one per task. Of two runs: a rollout"
+            " responses), then failures of learnable tasks, one per task. For two runs: a rollout"
             " of each for the tasks that changed most surely.",
         ),
     ] = 20,
