@@ -54,7 +54,7 @@ def test_a_circle_opens_the_table_of_its_tasks(visitor: Visitor, world: World) -
 
 def test_rollouts_of_a_task_are_shown_side_by_side(visitor: Visitor, world: World) -> None:
     page = visitor.page
-    visitor.open("/compare", a=world.a, b=world.b, **{"f.change": "newly failing"})
+    visitor.open("/compare", {"a": world.a, "b": world.b, "f.change": "newly failing"})
     page.get_by_role("link", name="side by side").first.click()
     page.wait_for_url("**pair=**#pair")
     section = page.locator("#pair")
