@@ -30,6 +30,8 @@ from playwright.sync_api import (
 from playwright.sync_api import Error as PlaywrightError
 
 from collector.artifacts import default_run_id
+from collector.comparing.compare import ComparisonSettings, Pair, build_comparisons
+from collector.warehouse.scratch import open_scratch
 from tests.responses import calls, says, thinks
 from tests.support import ROOT, Profiled, Row, key, profiled, write_lines, write_run
 from tests.viewers import Watched, viewing
@@ -290,7 +292,17 @@ def make_world(folder: Path) -> World:
     gamma = _write_gamma(folder)
     others = (str(beta.rollouts), str(gamma.rollouts))
     profiled(alpha, *others, "--allow-partial", "--slice-by", "category")
-    return World(alpha, beta, gamma)
+    world = World(alpha, beta, gamma)
+    # stored, so that the queries of the comparison give rows
+    with contextlib.closing(open_scratch("1GB", folder / "spill")) as connection:
+        build_comparisons(
+            connection,
+            world.warehouse,
+            [Pair(world.a, world.b)],
+            ComparisonSettings(),
+            progress=lambda _: None,
+        )
+    return world
 
 
 def write_sums(folder: Path, name: str, *, tasks: int, shift: int = 0) -> Profiled:

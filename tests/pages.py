@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from collector.viewer.comparisons import Comparisons
 from collector.viewer.context import Viewer
 from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.store import Store
@@ -31,7 +32,8 @@ def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
     """Some pages of the viewer."""
     app = Starlette(routes=list(routes), exception_handlers={HTTPException: _problem})
     transcripts = Transcripts(warehouse.parent, lambda _: None)
-    app.state.viewer = Viewer(Store(warehouse), transcripts, LiveRuns(warehouse))
+    comparisons = Comparisons(warehouse, patience_seconds=120)
+    app.state.viewer = Viewer(Store(warehouse), transcripts, LiveRuns(warehouse), comparisons)
     return app
 
 

@@ -17,6 +17,12 @@ def report(
         str | None,
         typer.Argument(show_default=False, help="The run; optional if the warehouse has only one."),
     ] = None,
+    other: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RUN]", show_default=False, help="A second run to compare with the first."
+        ),
+    ] = None,
     *,
     output: Annotated[
         Path,
@@ -31,12 +37,17 @@ def report(
     agent: Annotated[
         str | None, typer.Option(show_default="the first", help="The agent to show.")
     ] = None,
+    agent_b: Annotated[
+        str | None,
+        typer.Option(show_default="as `--agent`", help="The agent of the second run."),
+    ] = None,
     rollouts: Annotated[
         int,
         typer.Option(
             min=0,
             help="How many rollouts to include: first those with findings (other than repeated"
-            " responses), then failures of learnable tasks, one per task.",
+            " responses), then failures of learnable tasks, one per task. For two runs: a rollout"
+            " of each for the tasks that changed most surely.",
         ),
     ] = 20,
     rollout: Annotated[
@@ -49,25 +60,60 @@ def report(
         bool, typer.Option("--json", help="Print what was written as JSON."), FLAG_ONLY
     ] = False,
 ) -> None:
-    """Write a run to one self-contained HTML file.
+    """Write a run, or the comparison of two runs, to one self-contained HTML file.
 
-    The file has the page of the run, its tasks and some rollouts. It opens from disk, without a
-    server, and loads nothing.
+    The file has the page of the run, its tasks and some rollouts; of two runs, the page that
+    compares them. It opens from disk, without a server, and loads nothing.
 
     \b
     spotter report demo -o report.html
+    spotter report before after -o comparison.html
     spotter report demo --rollouts 0 --rollout 12:3 --rollout 12:0
     """
     from collector.terminal import counted_noun, label
-    from collector.viewer.report import ReportRequest, write_report
 
     if output.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"--output {output}: the name must end in .html or .htm")
-    request = ReportRequest(run, agent, rollouts, tuple(rollout or ()))
-    run_id, count = write_report(warehouse, request, output)
+    if run is not None and other is not None:
+        if rollout:
+            raise UsageError("--rollout is for the report on one run")
+        agents = (agent, agent_b or agent)
+        count = _write_comparison(warehouse, (run, other), agents, rollouts, output)
+        written = {"run_id": other, "baseline_run_id": run}
+        name = f"{label(other)} compared with {label(run)},"
+    else:
+        if agent_b:
+            raise UsageError("--agent-b needs a second run")
+        run_id, count = _write_run(warehouse, run, agent, (rollouts, tuple(rollout or ())), output)
+        written = {"run_id": run_id}
+        name = label(run_id)
     size = output.stat().st_size
     if json:
-        print_json({"run_id": run_id, "output": str(output), "rollouts": count, "bytes": size})
+        print_json({**written, "output": str(output), "rollouts": count, "bytes": size})
     else:
-        rollouts_text = counted_noun(count, "rollout")
-        typer.echo(f"{output}: {label(run_id)} with {rollouts_text}, {size / 1e6:.1f} MB")
+        typer.echo(f"{output}: {name} with {counted_noun(count, 'rollout')}, {size / 1e6:.1f} MB")
+
+
+def _write_run(
+    warehouse: Path,
+    run: str | None,
+    agent: str | None,
+    rollouts: tuple[int, tuple[str, ...]],
+    output: Path,
+) -> tuple[str, int]:
+    from collector.viewer.report import ReportRequest, write_report
+
+    return write_report(warehouse, ReportRequest(run, agent, *rollouts), output)
+
+
+def _write_comparison(
+    warehouse: Path,
+    runs: tuple[str, str],
+    agents: tuple[str | None, str | None],
+    rollouts: int,
+    output: Path,
+) -> int:
+    from collector.viewer.comparison_report import ComparisonReportRequest, write_comparison_report
+
+    request = ComparisonReportRequest(runs, agents, rollouts // 2)
+    return write_comparison_report(warehouse, request, output)

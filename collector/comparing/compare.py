@@ -10,9 +10,10 @@ import duckdb
 
 from collector.errors import FileError
 from collector.profiling.manifest import Plan
-from collector.profiling.marts import forget_comparisons, insert_rows, prepare
+from collector.profiling.marts import comments, forget_comparisons, insert_rows, prepare
 from collector.profiling.plan import load_plan
-from collector.warehouse.access import SCRATCH, attached, committed
+from collector.warehouse.access import SCRATCH, attached, attached_for_reading, committed
+from collector.warehouse.sql import literal, quote_name
 
 PAIR_TYPE = (
     "struct(baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar,"
@@ -21,6 +22,7 @@ PAIR_TYPE = (
 )
 STEPS = f"{SCRATCH}.intermediate"
 """Where the models between the marts and a comparison are, until the connection is closed."""
+COPY = "comparisons"
 DECLARED = (
     "(run_id, baseline_run_id) in"
     f" (select (run_id, baseline_run_id) from {STEPS}.int_compared_runs)"
@@ -60,11 +62,7 @@ def build_comparisons(
 
     The steps in between stay in the database in memory of the connection.
     """
-    plan = load_plan()
-    rows = [asdict(pair) | asdict(settings) for pair in pairs]
-    connection.execute(f"set variable spotter_comparisons = ?::{PAIR_TYPE}[]", [rows])
-    for seed in plan.seeds:
-        connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
+    plan = _declare(connection, pairs, settings)
     with attached(connection, warehouse, on_wait=progress) as file:
         _build_steps(connection, plan, warehouse, progress=progress)
         with committed(connection, file):
@@ -73,6 +71,45 @@ def build_comparisons(
             for model in plan.comparison("marts"):
                 progress(model.name)
                 insert_rows(connection, model)
+
+
+def write_comparisons(
+    connection: duckdb.DuckDBPyConnection,
+    warehouse: Path,
+    pairs: Sequence[Pair],
+    settings: ComparisonSettings,
+    target: Path,
+) -> None:
+    """Compare the pairs and write the comparison marts to a new DuckDB file.
+
+    The warehouse is only read.
+    """
+    plan = _declare(connection, pairs, settings)
+    with attached_for_reading(connection, warehouse, on_wait=_ignore):
+        _build_steps(connection, plan, warehouse, progress=_ignore)
+    connection.execute(f"attach {literal(target)} as {COPY} (type duckdb)")
+    for model in plan.comparison("marts"):
+        relation = f"{COPY}.main.{quote_name(model.name)}"
+        connection.execute(f"create table {relation} as {model.sql}")
+        for statement in comments(model, relation):
+            connection.execute(statement)
+    connection.execute(f"detach {COPY}")
+
+
+def _ignore(_: str) -> None:
+    """Report nothing: nobody reads the progress of a comparison for a page."""
+
+
+def _declare(
+    connection: duckdb.DuckDBPyConnection, pairs: Sequence[Pair], settings: ComparisonSettings
+) -> Plan:
+    """Set the pairs that the models compare, create the seeds, and return the plan."""
+    plan = load_plan()
+    rows = [asdict(pair) | asdict(settings) for pair in pairs]
+    connection.execute(f"set variable spotter_comparisons = ?::{PAIR_TYPE}[]", [rows])
+    for seed in plan.seeds:
+        connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
+    return plan
 
 
 def _build_steps(

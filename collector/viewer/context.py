@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from collector.viewer.comparisons import Comparisons
 from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.overview import read_run
 from collector.viewer.marts.store import Reader, Store
@@ -21,10 +22,12 @@ class Viewer:
     store: Store
     transcripts: Transcripts
     live_runs: LiveRuns
+    comparisons: Comparisons
 
     def close(self) -> None:
-        """Stop profiling and indexing in the background."""
+        """Stop profiling, comparing and indexing in the background."""
         self.live_runs.close()
+        self.comparisons.close()
         self.transcripts.close()
 
 

@@ -151,7 +151,8 @@ def profile_flags(run: Row) -> list[str]:
 
 def _price_and_zero_flags(run: Row) -> Iterator[str]:
     """Give the flags for prices and for rollouts that count as 0."""
-    for name in _stored_names(run.get("zero_failure_classes")):
+    zeros = known_statistics(run).zeros
+    for name in zeros.failure_classes if zeros else ():
         yield from ("--count-failure-classes-as-zero", name)
     if run.get("is_missing_zero"):
         yield "--count-missing-rollouts-as-zero"

@@ -105,8 +105,13 @@ def write_report(warehouse: Path, request: ReportRequest, target: Path) -> tuple
     except duckdb.Error as error:
         first = str(error).splitlines()[0]
         raise FileError(f"the warehouse {warehouse} cannot be read: {first}") from error
-    write_file(target, html.encode("utf-8", "replace"), replaces=_is_report)
+    write_html(html, target)
     return run_id, count
+
+
+def write_html(html: str, target: Path) -> None:
+    """Write a report, completely or not at all; only another report is replaced."""
+    write_file(target, html.encode("utf-8", "replace"), replaces=_is_report)
 
 
 def _is_report(path: Path) -> bool:
@@ -118,7 +123,7 @@ def _build_report(warehouse: Path, request: ReportRequest) -> tuple[str, str, in
     """Return the id of the run, the HTML of the report, and the number of included rollouts."""
     named_keys = request.keys()
     with contextlib.closing(Store(warehouse)) as store, store.open_reader() as reader:
-        run = _find_run(reader, request.run_id)
+        run = find_run(reader, request.run_id)
         keys = _choose_rollouts(reader, run, request, named_keys)
         links = ReportLinks(frozenset(keys))
         overview = read_overview(reader, run, request.agent, links)
@@ -140,7 +145,8 @@ def anchor(task: int, rollout: int) -> str:
     return f"rollout-{task}-{rollout}"
 
 
-def _find_run(reader: Reader, run_id: str | None) -> Row:
+def find_run(reader: Reader, run_id: str | None) -> Row:
+    """Return the named run, or the only one; raise UsageError if there is none."""
     ids = [row["run_id"] for row in reader.rows(Query("select run_id from runs order by all"))]
     chosen_id = ids[0] if run_id is None and len(ids) == 1 else run_id
     run = read_run(reader, chosen_id) if chosen_id is not None else None
@@ -198,15 +204,10 @@ def _read_rollout(transcripts: Transcripts, path: Path, row: Row) -> ReportedRol
 
 
 def _render_page(overview: Overview, links: ReportLinks, **data: Any) -> str:
-    style = (STATIC / "app.css").read_text(encoding="utf-8")
-    scripts = [(STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS]
     run = overview.run
     return render(
         "report.html",
         title=f"Report on {run['run_id']}",
-        style=Markup(style),  # noqa: S704 - our own file
-        scripts=[Markup(script) for script in scripts],  # noqa: S704 - our own files
-        policy=_policy(style, scripts),
         o=overview,
         run=run,
         sources=check_sources(run),
@@ -215,8 +216,20 @@ def _render_page(overview: Overview, links: ReportLinks, **data: Any) -> str:
         threshold=run["pass_threshold"],
         path=functools.partial(links.tasks, run["run_id"]),
         links=links,
+        **frame_data(),
         **data,
     )
+
+
+def frame_data() -> dict[str, Any]:
+    """Return the style and scripts of a report, and the policy that allows only these."""
+    style = (STATIC / "app.css").read_text(encoding="utf-8")
+    scripts = [(STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS]
+    return {
+        "style": Markup(style),  # noqa: S704 - our own file
+        "scripts": [Markup(script) for script in scripts],  # noqa: S704 - our own files
+        "policy": _policy(style, scripts),
+    }
 
 
 def _policy(style: str, scripts: list[str]) -> str:

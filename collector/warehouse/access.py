@@ -63,6 +63,19 @@ def attached(
 
 
 @contextlib.contextmanager
+def attached_for_reading(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+) -> Iterator[None]:
+    """Attach the warehouse for reading, and always detach it."""
+    open_with_lock(lambda: attach(connection, path, is_read_only=True), path, on_wait=on_wait)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(duckdb.Error):
+            connection.execute(f"detach {WAREHOUSE}")
+
+
+@contextlib.contextmanager
 def committed(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> Iterator[None]:
     """Run the block in one transaction on the attached warehouse."""
     try:

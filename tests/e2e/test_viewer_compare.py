@@ -20,20 +20,47 @@ def test_two_runs_are_selected_and_compared(visitor: Visitor, world: World) -> N
     page.get_by_label(f"Select {world.b}").check()
     compare.click()
     page.wait_for_url("**/compare?a=**")
-    expect(page.get_by_role("heading", name=f"{TASKS} tasks of both runs")).to_be_visible()
-    changes = [float(text) for text in column(page, "B minus A")]
-    assert len(changes) == 50
-    sizes = [abs(change) for change in changes]
-    assert sizes == sorted(sizes, reverse=True), "the most changed first"
+    expect(page.get_by_role("heading", name=f"{TASKS} tasks of A and B")).to_be_visible()
+    verdict = page.locator(".verdict-line")
+    expect(verdict).to_contain_text(re.compile("^(B is|A and B are|Inconclusive)"))
+    chances = [float(text.removesuffix(" %")) for text in column(page, "Chance that it moved")]
+    assert len(chances) == 50
+    assert chances == sorted(chances, reverse=True), "the surest first"
     wanted = {
         task: sum(reward_of(task, i, shift=2) - reward_of(task, i) for i in range(REPEATS))
         / REPEATS
         for task in range(TASKS)
     }
+    changes = [float(text) for text in column(page, "B minus A")]
     shown = dict(zip(map(int, column(page, "Task in A")), changes, strict=True))
     assert shown == pytest.approx({task: wanted[task] for task in shown}, abs=0.001)
     assert is_drawn(page, "#attempts canvas")
-    assert is_drawn(page, "#b-rewards canvas")
+    assert is_drawn(page, "#scatter canvas")
+    assert page.locator("svg.interval .span").count() >= 6, "both intervals, with their ends"
+
+
+def test_a_circle_opens_the_table_of_its_tasks(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    visitor.open("/compare", a=world.a, b=world.b)
+    canvas = page.locator("#scatter canvas")
+    canvas.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**f.baseline_reward_mean=**")
+    expect(page.get_by_role("heading", name=re.compile("tasks? of A and B"))).to_be_visible()
+    assert len(set(column(page, "Mean reward in A"))) == 1
+    assert len(set(column(page, "Mean reward in B"))) == 1
+
+
+def test_rollouts_of_a_task_are_shown_side_by_side(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    visitor.open("/compare", {"a": world.a, "b": world.b, "f.change": "newly failing"})
+    page.get_by_role("link", name="side by side").first.click()
+    page.wait_for_url("**pair=**#pair")
+    section = page.locator("#pair")
+    expect(section.locator(".pairs")).to_be_visible()
+    row = section.get_by_role("row", name=re.compile("^reward"))
+    assert row.locator("del").text_content() != row.locator("ins").text_content()
 
 
 def test_the_agents_of_a_run_are_told_apart(visitor: Visitor, world: World) -> None:
@@ -59,12 +86,14 @@ def test_two_agents_of_a_run_are_compared(visitor: Visitor, world: World) -> Non
 
 def test_the_tasks_of_both_are_those_of_the_chosen_agents(visitor: Visitor, world: World) -> None:
     page = visitor.page
-    visitor.open("/compare", a=world.c, b=world.a, agent_a="second")
-    assert sorted(column(page, "Task in A")) == ["1", "3"]
+    visitor.open("/compare", a=world.c, b=world.a, agent_a="second", sort="baseline_task_index")
+    expect(page.get_by_role("heading", name=f"{TASKS} tasks of A and B")).to_be_visible()
+    assert column(page, "Task in A")[:3] == ["1", "3", "–"]
     page.get_by_role("searchbox").fill("Question 3")
     page.get_by_role("button", name="Apply").click()
     page.wait_for_url("**q=Question**")
-    assert column(page, "Task in A") == ["3"]
+    expect(page.get_by_role("heading", name=re.compile("tasks? of A and B"))).to_be_visible()
+    assert column(page, "Task in A")[0] == "3"
     assert page.locator("select[name=agent_a]").input_value() == "second"
 
 

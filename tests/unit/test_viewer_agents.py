@@ -99,14 +99,14 @@ def test_a_reward_that_is_not_finite_is_the_same_as_none(app: Starlette) -> None
 
 def test_a_task_that_is_there_twice_is_compared_once_with_its_likeness(app: Starlette) -> None:
     html = get(app, "/compare?a=r&b=r&agent_a=agent&agent_b=agent_b").text
-    assert f"{TASKS} tasks of both runs" in html
+    assert f"{TASKS} tasks of A and B" in html
 
 
 def test_choosing_another_agent_keeps_the_table_as_it_is(app: Starlette) -> None:
-    html = get(app, "/compare?a=r&b=r&sort=first_task&f.change=%3E0").text
+    html = get(app, "/compare?a=r&b=r&sort=difference&f.difference=%3E0").text
     form = html.partition('<form class="agents"')[2].partition("</form>")[0]
-    assert '<input type="hidden" name="sort" value="first_task">' in form
-    assert '<input type="hidden" name="f.change" value="&gt;0">' in form
+    assert '<input type="hidden" name="sort" value="difference">' in form
+    assert '<input type="hidden" name="f.difference" value="&gt;0">' in form
 
 
 def test_a_report_on_an_agent_is_on_that_agent(made: Profiled, tmp_path: Path) -> None:

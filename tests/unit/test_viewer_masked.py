@@ -192,8 +192,8 @@ def test_a_run_shows_what_rollouts_took_and_the_verdicts(app: Starlette) -> None
 def test_a_comparison_says_what_is_masked_on_each_side(app: Starlette) -> None:
     html = get(app, f"/compare?a=r&b=r&agent_a=solver&agent_b={WRITER}").text
     text = words(html)
-    assert "6 tasks of both runs" in text
-    assert len(rows(html.partition('id="tasks"')[2])) == 6
+    assert "7 tasks of A and B" in text, "one of them only in A"
+    assert len(rows(html.partition('id="tasks"')[2])) == 7
     assert "7 masked : 3 session_lost, 2 provider_unavailable, 1 (unknown), 1 judge_failed" in text
     assert f"4 masked : 3 session_lost, 1 {made_of.HOSTILE_KIND}" in text
 

@@ -33,11 +33,15 @@ class Chart:
     y_label: str
     x: list[float | str]
     series: list[Series]
-    query: Query
+    query: Query | None
     rows: list[Row]
     hrefs: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     """What to call each place on the x axis, in addition to its values."""
+    sizes: list[int] = field(default_factory=list)
+    """What each point stands for, as a count; its area shows that."""
+    has_diagonal: bool = False
+    """Whether a line shows where x and y are the same; both axes then have the same range."""
     note: str = ""
     y_max: float | None = None
 
@@ -56,5 +60,7 @@ class Chart:
             ],
             "hrefs": self.hrefs,
             "labels": [visible_text(label) for label in self.labels],
+            "sizes": self.sizes,
+            "hasDiagonal": self.has_diagonal,
             "yMax": self.y_max,
         }

@@ -72,6 +72,10 @@ class Reader:
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return another connection to the same file, which the caller closes."""
+        return self._connection.cursor()
+
     def row(self, query: Query) -> Row | None:
         """Return the first row of a query, or None."""
         return next(iter(self.rows(query)), None)

@@ -1,9 +1,11 @@
-"""The comparison of two runs."""
+"""The comparison of two runs: the verdict, the tasks that explain it, slices and efforts."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import unquote
 
 from starlette.exceptions import HTTPException
@@ -11,71 +13,200 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from collector.viewer.context import find_run, viewer_of
+from collector.comparing.compare import ComparisonSettings, Pair
+from collector.comparing.run_settings import SettingDifference
+from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
+from collector.viewer.comparisons import ComparingError, ComparisonKey
+from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.marts import queries
+from collector.viewer.marts import comparison as marts
+from collector.viewer.marts import comparison_tasks
 from collector.viewer.marts.charts import Chart, Series
-from collector.viewer.marts.filters import ListingColumn
-from collector.viewer.marts.listing import ListingSource, LongTexts
-from collector.viewer.marts.overview import Overview, read_overview, score_label
-from collector.viewer.render import page
+from collector.viewer.marts.comparison import RunComparison
+from collector.viewer.marts.comparison_settings import (
+    parse_settings,
+    read_differences,
+    read_stored_settings,
+)
+from collector.viewer.marts.comparison_tasks import RolloutPair
+from collector.viewer.marts.intervals import difference_rows, slice_rows
+from collector.viewer.marts.listing import Listing
+from collector.viewer.marts.overview import Overview, read_overview
+from collector.viewer.marts.store import Query, Reader
+from collector.viewer.pages.task import PageTranscripts
+from collector.viewer.render import page, problem_page
+from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
+from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.sql import Row
 
-SOURCE = ListingSource(
-    columns=(
-        ListingColumn("first_task", "Task in A", hint="12"),
-        ListingColumn("second_task", "Task in B", hint="12"),
-        ListingColumn("prompt", "Prompt", "text"),
-        ListingColumn("first_pass", "Pass rate in A", hint="<0.5"),
-        ListingColumn("second_pass", "Pass rate in B", hint=">0.5"),
-        ListingColumn("first_reward", "Mean reward in A"),
-        ListingColumn("second_reward", "Mean reward in B"),
-        ListingColumn("change", "B minus A", hint="<0"),
-        ListingColumn("change_size", "Change", hint=">0.2"),
-    ),
-    rows=queries.SHARED_TASKS,
-    key="first_task, second_task",
-    search="prompt",
-    texts=(LongTexts(queries.FIRST_PROMPTS, "first_task", ("prompt",)),),
-    default_sort="-change_size",
-)
+KEPT = ("agent_a", "agent_b", "margin", "fixed", "anyway")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the warehouse says about two runs before they are compared."""
+
+    sides: tuple[Overview, Overview]
+    differences: list[SettingDifference]
+    stored: ComparisonSettings | None
+
+    @property
+    def values(self) -> Row:
+        """Return the values of the queries on the comparison marts."""
+        first, second = self.sides
+        return {
+            "first": first.run["run_id"],
+            "first_agent": first.agent,
+            "second": second.run["run_id"],
+            "second_agent": second.agent,
+        }
+
+    @property
+    def pair(self) -> Pair:
+        """Return the runs and agents to compare."""
+        values = self.values
+        agents = (values["first_agent"], values["second_agent"])
+        return Pair(values["first"], values["second"], *agents)
+
+    def key(self, settings: ComparisonSettings) -> ComparisonKey:
+        """Return what a comparison of the runs depends on."""
+        first, second = (side.run["profiled_at"] for side in self.sides)
+        return ComparisonKey(self.pair, settings, (first, second))
+
+
+@dataclass(frozen=True)
+class PairView:
+    """Two rollouts of a task side by side, or why that is impossible."""
+
+    pair: RolloutPair
+    comparison: Comparison | None = None
+    trouble: str = ""
+    is_waiting: bool = False
 
 
 def compare(request: Request) -> Response:
-    """Show the scores, charts and tasks of two runs side by side."""
+    """Show whether a run is better than another one."""
     selected = request.query_params.getlist("side")
     if selected:  # the form of the page of runs
         return RedirectResponse(_comparison_address(selected), status_code=303)
-    viewer = viewer_of(request)
-    links = Links()
+    viewer, parameters = viewer_of(request), request.query_params
+    search = parameters.get("q", "").strip()
     with viewer.store.open_reader() as reader:
-        first, second = find_run(request, reader, "a"), find_run(request, reader, "b")
-        parameters = request.query_params
-        sides = [
-            read_overview(reader, first, parameters.get("agent_a"), links),
-            read_overview(reader, second, parameters.get("agent_b"), links),
-        ]
-        values = {
-            "first": first["run_id"],
-            "first_agent": sides[0].agent,
-            "second": second["run_id"],
-            "second_agent": sides[1].agent,
-        }
-        listing = SOURCE.read_page(reader, SOURCE.state(parameters), values)
+        runs = find_run(request, reader, "a"), find_run(request, reader, "b")
+        agents = parameters.get("agent_a"), parameters.get("agent_b")
+        compared = read_compared(reader, runs, agents, Links())
+        found = comparison_tasks.find_tasks(reader, compared.values, search)
+    settings = _settings_of(request, compared)
+    values = compared.values
     keep = {"a": values["first"], "b": values["second"]}
-    keep |= {name: parameters[name] for name in ("agent_a", "agent_b") if parameters.get(name)}
+    keep |= {name: parameters[name] for name in KEPT if parameters.get(name)}
+    path = functools.partial(Links().to, "/compare", **keep)
+    try:
+        with viewer.comparisons.open_reader(compared.key(settings)) as reader:
+            comparison = marts.read_comparison(reader, values, path)
+            listing = comparison_tasks.read_tasks(reader, parameters, values, found=found)
+            task = _read_task(request, reader, values)
+    except ComparingError as error:
+        return problem_page("Comparing the runs", str(error), status=200, reload_seconds=2)
+    with viewer.store.open_reader() as reader:
+        comparison_tasks.add_prompts(reader, listing, values)
+        pair = comparison_tasks.read_pair(reader, task, values) if task else None
+    view = read_view(viewer.transcripts, compared, pair) if pair else None
     return page(
         "compare.html",
         title="Compare runs",
         crumbs=[("Compare", None)],
-        sides=sides,
-        scores=_pair_scores(*sides),
-        charts=_pair_charts(*sides),
         listing=listing,
         keep=keep,
-        path=functools.partial(links.to, "/compare", **keep),
-        links=links,
+        path=path,
+        links=Links(),
+        view=view,
+        pair_href=functools.partial(_pair_address, path, listing),
+        reload_seconds=2 if view and view.is_waiting else 0,
+        **page_data(compared, comparison, settings),
     )
+
+
+def read_compared(
+    reader: Reader, runs: tuple[Row, Row], agents: tuple[str | None, str | None], links: Links
+) -> Compared:
+    """Read what the warehouse says about two runs and their agents."""
+    first, second = (
+        read_overview(reader, run, agent, links) for run, agent in zip(runs, agents, strict=True)
+    )
+    known = Compared((first, second), [], None)
+    return replace(
+        known,
+        differences=read_differences(reader, known.values, *runs),
+        stored=read_stored_settings(reader, known.values),
+    )
+
+
+def page_data(
+    compared: Compared, comparison: RunComparison, settings: ComparisonSettings
+) -> dict[str, Any]:
+    """Return what the page and the report show of a comparison."""
+    main = comparison.main
+    is_stored = settings == compared.stored
+    scatter = comparison.scatter
+    if not is_stored:  # users would find no rows
+        scatter = replace(scatter, query=None)
+    return {
+        "sides": compared.sides,
+        "differences": compared.differences,
+        "comparison": comparison,
+        "main": main,
+        "sentence": verdict_sentence(main) if main else "",
+        "notes": verdict_notes(main) if main else [],
+        "intervals": difference_rows(main) if main else None,
+        "slices": slice_rows(comparison.slices[: marts.SLICES]),
+        "charts": [scatter, *_pair_charts(*compared.sides)],
+        "labels": {**marts.SCORE_LABELS, **marts.MEASURE_LABELS},
+        "signed": signed,
+        "queries": marts,
+        "settings": settings,
+        "is_stored": is_stored,
+        "is_same": compared.values["first"] == compared.values["second"]
+        and compared.values["first_agent"] == compared.values["second_agent"],
+    }
+
+
+def read_view(transcripts: Transcripts, compared: Compared, pair: RolloutPair) -> PairView:
+    """Read two rollouts of a task and compare them."""
+    if pair.first is None or pair.second is None:
+        return PairView(pair, trouble="one of the runs has no rollout of this task")
+    sources = [PageTranscripts(transcripts, side.run) for side in compared.sides]
+    first, second = (
+        source.read(row["task_index"], row["rollout_index"])
+        for source, row in zip(sources, (pair.first, pair.second), strict=True)
+    )
+    if first and second:
+        return PairView(pair, compare_rollouts(first.row, second.row))
+    trouble = next((source.trouble for source in sources if source.trouble), "")
+    return PairView(pair, trouble=trouble, is_waiting=any(one.is_waiting for one in sources))
+
+
+def _settings_of(request: Request, compared: Compared) -> ComparisonSettings:
+    try:
+        return parse_settings(request.query_params, compared.stored)
+    except ValueError as error:
+        raise HTTPException(400, str(error)) from error
+
+
+def _read_task(request: Request, reader: Reader, values: Row) -> Row | None:
+    """Return the task whose rollouts are shown side by side, or None if the address names none."""
+    if not request.query_params.get("pair"):
+        return None
+    index = parse_index(request, "pair")
+    task = reader.row(Query(comparison_tasks.TASK, {**values, "task": index}))
+    if task is None or task["task_index"] is None:
+        raise HTTPException(404, f"Task {index} of A is not a task of both runs.")
+    return task
+
+
+def _pair_address(path: Callable[..., str], listing: Listing, row: Row) -> str:
+    """Return the address that shows rollouts of a task side by side."""
+    return f"{path(**listing.state.values(), pair=row['baseline_task_index'])}#pair"
 
 
 def _comparison_address(sides: list[str]) -> str:
@@ -85,13 +216,6 @@ def _comparison_address(sides: list[str]) -> str:
     (first, _, agent_a), (second, _, agent_b) = (side.partition("&") for side in sides)
     agents = {"agent_a": unquote(agent_a), "agent_b": unquote(agent_b)}
     return Links().compare(unquote(first), unquote(second), **agents)
-
-
-def _pair_scores(first: Overview, second: Overview) -> list[tuple[str, Row | None, Row | None]]:
-    """Pair the scores of both runs by label; the same score with another k is a different score."""
-    left = {score_label(row): row for row in first.scores.rows}
-    right = {score_label(row): row for row in second.scores.rows}
-    return [(label, left.get(label), right.get(label)) for label in {**left, **right}]
 
 
 def _pair_charts(first: Overview, second: Overview) -> list[Chart]:

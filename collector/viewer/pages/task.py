@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.jsonl import parse_object
-from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
+from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
 from collector.viewer.marts.neighbours import list_state, read_tasks
@@ -25,7 +25,7 @@ from collector.viewer.render import page
 from collector.viewer.text import utc
 from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.files import NotReadyError, StoredRollout, Transcripts
 from collector.viewer.transcripts.items import last_message
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer
@@ -107,9 +107,9 @@ class TaskFacts:
 class PageTranscripts:
     """Reads the transcripts of one page, and keeps the first reason why one cannot be read."""
 
-    def __init__(self, viewer: Viewer, run: Row) -> None:
+    def __init__(self, transcripts: Transcripts, run: Row) -> None:
         """Create a reader of the transcripts of a run."""
-        self._viewer = viewer
+        self._transcripts = transcripts
         self._path = Path(run["rollouts_path"])
         self.trouble = ""
         self.is_waiting = False
@@ -119,7 +119,7 @@ class PageTranscripts:
         if self.is_waiting:
             return None
         try:
-            return self._viewer.transcripts.read(self._path, task, rollout)
+            return self._transcripts.read(self._path, task, rollout)
         except NotReadyError as error:
             self.is_waiting, self.trouble = True, str(error)
         except FileError as error:
@@ -134,7 +134,7 @@ def task(request: Request) -> Response:
     with viewer.store.open_reader() as reader:
         facts = _read_facts(request, reader, state)
     index, run_id, agent = facts.profile["task_index"], facts.run["run_id"], facts.agent
-    transcripts = PageTranscripts(viewer, facts.run)
+    transcripts = PageTranscripts(viewer.transcripts, facts.run)
     cards = [_card(row, transcripts) for row in facts.repeats]
     comparison = _comparison_data(request, facts, transcripts)
     here = functools.partial(Links().task, run_id, index, **{**state, "agent": agent})

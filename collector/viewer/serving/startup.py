@@ -16,6 +16,7 @@ from collector.errors import BusyError, FileError
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import ProfileSettings, profile
 from collector.profiling.statistics import Statistics
+from collector.viewer.comparisons import Comparisons
 from collector.viewer.context import Viewer
 from collector.viewer.links import Links
 from collector.viewer.live_runs import LiveRuns, check_sources
@@ -54,6 +55,7 @@ def make_viewer(warehouse: Path, *, say: Callable[[str], None]) -> Viewer:
         store=Store(warehouse),
         transcripts=Transcripts(warehouse.parent, say),
         live_runs=LiveRuns(warehouse),
+        comparisons=Comparisons(warehouse),
     )
 
 

@@ -82,6 +82,12 @@ const spotterCharts = (() => {
     return `rgb(${blend(1)} ${blend(3)} ${blend(5)})`;
   }
 
+  // the area of a point shows its size; the largest point has the radius 16
+  function radii(data) {
+    const largest = Math.max(...data.sizes);
+    return data.sizes.map((size) => Math.max(2.5, Math.min(4 * Math.sqrt(size), 16 * Math.sqrt(size / largest))));
+  }
+
   function dataset(data, series, look, colours) {
     const common = { label: series.name, borderColor: look.colour };
     if (data.kind === "bars") {
@@ -95,8 +101,9 @@ const spotterCharts = (() => {
       const drawn = { borderDash: look.dash, borderWidth: 2, pointRadius: points.length > 40 ? 0 : 3 };
       return { ...common, ...drawn, data: points, pointStyle: look.shape, backgroundColor: look.colour, clip: 8 };
     }
-    const alpha = Math.min(0.6, Math.max(0.15, 150 / points.length));
-    const drawn = { pointRadius: points.length > 300 ? 3 : 4, pointHoverRadius: 6, hitRadius: 4, pointBorderWidth: 0 };
+    const alpha = data.sizes.length ? 0.6 : Math.min(0.6, Math.max(0.15, 150 / points.length));
+    const radius = data.sizes.length ? radii(data) : points.length > 300 ? 3 : 4;
+    const drawn = { pointRadius: radius, pointHoverRadius: data.sizes.length ? radius : 6, hitRadius: 4, pointBorderWidth: 0 };
     return { ...common, ...drawn, data: points, backgroundColor: fade(look.colour, alpha), pointHoverBackgroundColor: look.colour, clip: 8 };
   }
 
@@ -106,9 +113,17 @@ const spotterCharts = (() => {
     return data.kind === "bars" && data.series.some((one) => one.low.length) && words.join("").length > 60;
   }
 
+  function squareBounds(data) {
+    const all = [...data.x, ...data.series.flatMap((one) => one.y)].filter(Number.isFinite);
+    const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
+    const room = 0.06 * (high - low); // for the circles at the ends
+    return { min: low - room, max: high + room };
+  }
+
   function bounds(data) {
     const all = data.series.flatMap((one) => [...one.y, ...one.low, ...one.high]).filter(Number.isFinite);
     const [lowest, highest] = [Math.min(...all), Math.max(...all)];
+    if (data.hasDiagonal) return squareBounds(data);
     if (data.kind === "points") return lowest === highest ? { suggestedMin: Math.min(0, lowest), suggestedMax: Math.max(1, highest) } : {};
     return { suggestedMin: Math.min(0, lowest), suggestedMax: data.yMax ?? Math.max(0, highest), max: data.yMax ?? undefined };
   }
@@ -123,6 +138,7 @@ const spotterCharts = (() => {
     const places = axis(data.xLabel);
     const values = { ...axis(data.yLabel), ...bounds(data) };
     values.ticks.maxTicksLimit = 6;
+    if (data.hasDiagonal) places.ticks.includeBounds = values.ticks.includeBounds = false;
     if (data.series.every(isCount)) values.ticks.precision = 0;
     if (data.kind === "bars") {
       places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);
@@ -134,7 +150,8 @@ const spotterCharts = (() => {
     }
     places.type = "linear";
     if (data.x.every((x) => Number.isInteger(x))) places.ticks.precision = 0;
-    if (new Set(data.x).size === 1) Object.assign(places, { min: data.x[0] - 1, max: data.x[0] + 1 });
+    if (data.hasDiagonal) Object.assign(places, squareBounds(data));
+    else if (new Set(data.x).size === 1) Object.assign(places, { min: data.x[0] - 1, max: data.x[0] + 1 });
     else if (data.kind === "lines") Object.assign(places, { min: Math.min(...data.x), max: Math.max(...data.x) });
     return { x: places, y: values };
   }
@@ -229,6 +246,20 @@ const spotterCharts = (() => {
     return { id: "intervals", [isBars ? "afterDatasetsDraw" : "beforeDatasetsDraw"]: draw };
   }
 
+  function diagonal(data, colours) {
+    const draw = ({ ctx, scales: { x, y } }) => {
+      ctx.save();
+      Object.assign(ctx, { strokeStyle: colours.text, lineWidth: 1 });
+      ctx.setLineDash([4, 4]);
+      ctx.beginPath();
+      ctx.moveTo(x.getPixelForValue(x.min), y.getPixelForValue(x.min));
+      ctx.lineTo(x.getPixelForValue(x.max), y.getPixelForValue(x.max));
+      ctx.stroke();
+      ctx.restore();
+    };
+    return { id: "diagonal", beforeDatasetsDraw: data.hasDiagonal ? draw : undefined };
+  }
+
   function open(href, isNewTab) {
     if (!/^(\/(?!\/)|#)/.test(href ?? "")) return; // only addresses of this viewer and anchors of this report
     if (isNewTab) window.open(href, "_blank", "noopener");
@@ -272,7 +303,7 @@ const spotterCharts = (() => {
       fontColor: colours.text,
       fillStyle: drawn[datasetIndex].colour,
       strokeStyle: drawn[datasetIndex].colour,
-      lineDash: drawn[datasetIndex].dash,
+      lineDash: data.kind === "lines" ? drawn[datasetIndex].dash : [],
       lineWidth: 2,
       pointStyle: data.kind === "lines" ? "line" : "rect",
     }));
@@ -299,7 +330,7 @@ const spotterCharts = (() => {
         scales: scales(data, colours),
         ...pointerHandlers(data),
       },
-      plugins: [intervals(data, colours, drawn), emptyChartNote(data, colours)],
+      plugins: [intervals(data, colours, drawn), diagonal(data, colours), emptyChartNote(data, colours)],
     };
   }
 
