@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from collector.profiling.known_settings import known_statistics
 from collector.profiling.statistics import ZeroRules
-from collector.viewer.live_runs import check_sources, known_statistics, profile_flags
+from collector.viewer.live_runs import check_sources, profile_flags
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
