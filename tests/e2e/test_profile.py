@@ -315,10 +315,7 @@ def test_an_output_place_that_is_taken_changes_nothing(workspace: Path) -> None:
     assert result.returncode == 4
     assert "cannot write" in result.stderr
     assert not run.profiling.exists()
-    with duckdb.connect(str(run.warehouse), read_only=True) as connection:
-        tables = connection.execute("select count(*) from duckdb_tables()").fetchone()
-    assert tables == (0,)
-    run.warehouse.unlink()
+    assert not run.warehouse.exists()
     assert digest(workspace) == before
 
 

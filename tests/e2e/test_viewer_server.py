@@ -112,7 +112,7 @@ def test_a_run_that_has_grown_is_profiled_as_before(run: Profiled) -> None:
     write_lines(run.rollouts, rollouts(5))
     with viewing(run.rollouts, cwd=run.rollouts.parent) as viewer:
         assert viewer.url.endswith("/run?run=mine")
-    assert runs_of(run.warehouse) == [("mine", 5, 1, 0.5, "kind")]
+    assert runs_of(run.warehouse) == [("mine", 5, 1, 0.5, '["kind"]')]
 
 
 def test_lines_that_came_while_it_was_profiled_are_noticed(run: Profiled) -> None:
@@ -125,7 +125,7 @@ def test_lines_that_came_while_it_was_profiled_are_noticed(run: Profiled) -> Non
     os.utime(run.rollouts, (just_before, just_before))
     with viewing(run.rollouts, cwd=run.rollouts.parent):
         pass
-    assert runs_of(run.warehouse) == [("mine", 4, 0, 0.5, "kind")]
+    assert runs_of(run.warehouse) == [("mine", 4, 0, 0.5, '["kind"]')]
 
 
 def test_opens_a_folder(workspace: Path) -> None:

@@ -20,7 +20,8 @@ CODES: dict[int | None, tuple[int, ...]] = {
     signal.SIGKILL: (-signal.SIGKILL,),
     # Python itself takes a moment to start, in which a signal ends it the system's way
     signal.SIGTERM: (143, -signal.SIGTERM, 0),
-    signal.SIGINT: (130, -signal.SIGINT, 143, 0),
+    # a collector gets SIGTERM right after it
+    signal.SIGINT: (130, -signal.SIGINT, 143, -signal.SIGTERM, 0),
 }
 # marts with rows of rollouts or tasks, and what their counts must add up to
 SUMS = {
