@@ -51,6 +51,7 @@ PHONE = {"width": 390, "height": 844}
 TASKS = 130
 REPEATS = 4
 SLOW_MS = 10_000
+COMPARING_MS = 60_000
 expect.set_options(timeout=SLOW_MS)
 # a page that the test asked for, although it knew that there is nothing
 REFUSED = "Failed to load resource: the server responded with a status of"
@@ -112,6 +113,8 @@ class Visitor:
         if status != 200:  # the browser may have tidied up the address
             self._refused.add(answer.url)
         assert answer.status == status, f"{answer.status} for {path}"
+        if path == "/compare":
+            wait_for_comparison(at or self.page)
         return answer
 
     def check(self) -> None:
@@ -151,6 +154,12 @@ class Visitor:
     def _interrupted(self, dialog: Dialog) -> None:
         self.troubles.append(f"dialog: {dialog.message}")
         dialog.dismiss()
+
+
+def wait_for_comparison(page: Page) -> None:
+    """Wait until the page no longer says that the runs are being compared, and reloads."""
+    waiting = page.get_by_role("heading", name="Comparing the runs")
+    expect(waiting).to_have_count(0, timeout=COMPARING_MS)
 
 
 VisitorFactory = Callable[..., Visitor]

@@ -54,6 +54,13 @@ def signed(value: float | None) -> str:
     return "0.000" if text in ("+0.000", "-0.000") else text
 
 
+def p_text(p_value: float | None) -> str:
+    """Format a p-value with two significant digits; a missing one is a dash."""
+    if p_value is None:
+        return "–"
+    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
+
+
 def confidence(row: Row) -> str:
     """Return the confidence of a comparison's intervals, such as 95 %."""
     return f"{100 * (1 - row['alpha']):.4g} %"

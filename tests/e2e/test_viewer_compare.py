@@ -7,7 +7,16 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import REPEATS, TASKS, Visitor, World, column, is_drawn, reward_of
+from tests.browser import (
+    REPEATS,
+    TASKS,
+    Visitor,
+    World,
+    column,
+    is_drawn,
+    reward_of,
+    wait_for_comparison,
+)
 
 
 def test_two_runs_are_selected_and_compared(visitor: Visitor, world: World) -> None:
@@ -20,6 +29,7 @@ def test_two_runs_are_selected_and_compared(visitor: Visitor, world: World) -> N
     page.get_by_label(f"Select {world.b}").check()
     compare.click()
     page.wait_for_url("**/compare?a=**")
+    wait_for_comparison(page)
     expect(page.get_by_role("heading", name=f"{TASKS} tasks of A and B")).to_be_visible()
     verdict = page.locator(".verdict-line")
     expect(verdict).to_contain_text(re.compile("^(B is|A and B are|Inconclusive)"))
@@ -79,6 +89,7 @@ def test_two_agents_of_a_run_are_compared(visitor: Visitor, world: World) -> Non
         box.check()
     page.get_by_role("button", name="Compare the selected runs").click()
     page.wait_for_url("**/compare?a=**")
+    wait_for_comparison(page)
     assert {"first", "second"} == {
         page.locator(f"select[name=agent_{letter}]").input_value() for letter in "ab"
     }

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference
-from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
+from collector.comparing.sentences import p_text, signed, verdict_notes, verdict_sentence
 from collector.viewer.comparisons import ComparingError, ComparisonKey
 from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links
@@ -163,6 +163,7 @@ def page_data(
         "charts": [scatter, *_pair_charts(*compared.sides)],
         "labels": {**marts.SCORE_LABELS, **marts.MEASURE_LABELS},
         "signed": signed,
+        "p_text": p_text,
         "queries": marts,
         "settings": settings,
         "is_stored": is_stored,

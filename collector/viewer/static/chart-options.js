@@ -82,10 +82,11 @@ const spotterCharts = (() => {
     return `rgb(${blend(1)} ${blend(3)} ${blend(5)})`;
   }
 
-  // the area of a point shows its size; the largest point has the radius 16
+  // the area of a point shows its size; many points have less room each
   function radii(data) {
     const largest = Math.max(...data.sizes);
-    return data.sizes.map((size) => Math.max(2.5, Math.min(4 * Math.sqrt(size), 16 * Math.sqrt(size / largest))));
+    const [least, most] = data.sizes.length > 300 ? [1.2, 5] : [2.5, 16];
+    return data.sizes.map((size) => Math.max(least, Math.min(4 * Math.sqrt(size), most * Math.sqrt(size / largest))));
   }
 
   function dataset(data, series, look, colours) {
