@@ -126,9 +126,11 @@ def write_marts(
     repeats: pd.DataFrame,
 ) -> None:
     """Create a warehouse whose marts hold these frames; other columns get a default."""
-    with open_scratch(None, path.parent / "spill") as connection:
-        with attached(connection, path, on_wait=_ignore):
-            prepare(connection, load_plan())
+    with (
+        open_scratch(None, path.parent / "spill") as connection,
+        attached(connection, path, on_wait=_ignore),
+    ):
+        prepare(connection, load_plan())
     runs = pd.DataFrame({"run_id": list(dropped), "dropped_task_count": list(dropped.values())})
     with duckdb.connect(str(path)) as connection:
         _insert(connection, "runs", runs)
@@ -149,9 +151,8 @@ def _insert(connection: duckdb.DuckDBPyConnection, mart: str, rows: pd.DataFrame
         for name, kind, is_required in columns.fetchall()
         if name in rows.columns or is_required
     }
-    connection.execute(
-        f"insert into {mart} ({', '.join(selected)}) select {', '.join(selected.values())} from given"
-    )
+    names, values = ", ".join(selected), ", ".join(selected.values())
+    connection.execute(f"insert into {mart} ({names}) select {values} from given")
     connection.unregister("given")
 
 
