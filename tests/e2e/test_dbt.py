@@ -50,6 +50,10 @@ def built(workspace: Path) -> Path:
     return workspace / "dbt" / "warehouse.duckdb"
 
 
+def used(tokens: int) -> dict[str, Any]:
+    return {"response": {"usage": {"total_tokens": tokens}}}
+
+
 def compared_by_command(workspace: Path) -> list[str]:
     """Compare the runs of two folders, and return their names."""
     path = workspace / "warehouse.duckdb"
@@ -78,9 +82,10 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
         for task in range(4)
         for index in range(4)
     ]
-    failed = write_run(workspace / "failed", rows[1:], inputs=rows, name="rollouts")
+    lasting = [row | used(7) for row in rows[1:]]
+    failed = write_run(workspace / "failed", lasting, inputs=rows, name="rollouts")
     write_lines(failed.failures, [key(0, 0, _ng_failure_class="timeout")])
-    better = [row | {"reward": min(1, row["reward"] + 0.4)} for row in rows]
+    better = [row | {"reward": min(1, row["reward"] + 0.4)} | used(9) for row in rows]
     write_run(workspace / "better", better, inputs=rows, name="rollouts")
     options = ("--allow-partial", "--slice-by", "category", "--pass-threshold", "0.5")
     result = run_profile(workspace, *options, cwd=workspace)
