@@ -45,6 +45,8 @@ MARTS = (
     "failure_classes",
     "rollout_health",
 )
+COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
+"""The marts that `spotter compare` fills."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pytest
 from tests.comparisons import compare
 from tests.conftest import CORPUS, GOLDEN
 from tests.dbt_process import Dbt
-from tests.support import MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
+from tests.support import COMPARISONS, MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
 
 VIEWS = {
     "exports": (
@@ -23,7 +23,6 @@ VIEWS = {
     ),
     "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
 }
-COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
 NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
 ONE = [key(0, 0, q="a")]

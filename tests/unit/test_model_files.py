@@ -9,9 +9,13 @@ MOST_LINES = 65
 LONGER = {
     "agent_reliability",
     "agent_scores",
+    "int_compared_slices",
+    "int_compared_tasks",
+    "int_permutation_tests",
     "int_task_scores",
     "repeat_metrics",
     "rollout_health",
+    "run_comparisons",
     "runs",
 }
 

@@ -1,22 +1,5 @@
 with
 
-pairs as (
-    select
-        pairs.*,
-        coverage.common_task_count,
-        coverage.baseline_only_task_count,
-        coverage.candidate_only_task_count,
-        coverage.common_task_ratio,
-        coverage.obstacle,
-        gym.difference - quantiles.quantile * gym.std_error as gym_welch_low,
-        gym.difference + quantiles.quantile * gym.std_error as gym_welch_high
-    from {{ ref('int_compared_runs') }} as pairs
-    inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
-    left join {{ ref('int_gym_intervals') }} as gym using (pair_key)
-    left join {{ ref('int_t_quantiles') }} as quantiles
-        on gym.alpha = quantiles.alpha and gym.degrees = quantiles.degrees
-),
-
 comparisons as (
     select
         pairs.run_id,
@@ -28,7 +11,7 @@ comparisons as (
         intervals.slice_value,
         verdicts.verdict,
         verdicts.observed_verdict,
-        pairs.obstacle,
+        coverage.obstacle,
         intervals.task_count,
         intervals.baseline_rollout_count,
         intervals.rollout_count,
@@ -57,27 +40,13 @@ comparisons as (
         needs.tasks_needed,
         needs.repeats_needed,
         needs.tokens_needed,
-        sqrt(
-            power(intervals.baseline_std_error, 2)
-            + power(intervals.candidate_std_error, 2)
-        )
-            as unpaired_std_error,
-        case
-            when
-                intervals.score = 'mean_reward' and intervals.slice_by = 'all'
-                then pairs.gym_welch_low
-        end
-            as gym_welch_low,
-        case
-            when
-                intervals.score = 'mean_reward' and intervals.slice_by = 'all'
-                then pairs.gym_welch_high
-        end
-            as gym_welch_high,
-        pairs.common_task_count,
-        pairs.baseline_only_task_count,
-        pairs.candidate_only_task_count,
-        pairs.common_task_ratio,
+        others.unpaired_std_error,
+        others.gym_welch_low,
+        others.gym_welch_high,
+        coverage.common_task_count,
+        coverage.baseline_only_task_count,
+        coverage.candidate_only_task_count,
+        coverage.common_task_ratio,
         pairs.baseline_clean_ratio,
         pairs.clean_ratio,
         pairs.alpha,
@@ -87,7 +56,9 @@ comparisons as (
         pairs.is_forced,
         {{ utc_now() }} as compared_at
     from {{ ref('int_difference_intervals') }} as intervals
-    inner join pairs using (pair_key)
+    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
+    inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
+    inner join {{ ref('int_other_methods') }} as others using (group_key)
     inner join {{ ref('int_difference_tests') }} as tests using (group_key)
     inner join {{ ref('int_comparison_verdicts') }} as verdicts using (group_key)
     left join {{ ref('int_adjusted_tests') }} as adjusted using (group_key)
