@@ -13,7 +13,16 @@ import pytest
 from tests.comparisons import compare
 from tests.conftest import CORPUS, GOLDEN
 from tests.dbt_process import Dbt
-from tests.support import COMPARISONS, MARTS, ROOT, Profiled, key, run_profile, write_lines, write_run
+from tests.support import (
+    COMPARISONS,
+    MARTS,
+    ROOT,
+    Profiled,
+    key,
+    run_profile,
+    write_lines,
+    write_run,
+)
 
 VIEWS = {
     "exports": (

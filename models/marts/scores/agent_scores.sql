@@ -6,21 +6,14 @@ spread as (
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        scores.score,
-        scores.k,
-        scores.is_share,
-        scores.task_count,
-        scores.rollout_count,
-        scores.value,
-        scores.rollout_value,
-        scores.noise_sum,
+        scores.*,
         sqrt(scores.noise_sum) / scores.task_count as rerun_std_error,
         -- an error below the rerun's noise is an accident of few tasks
         case
-            when sqrt(scores.noise_sum) / scores.task_count > scores.std_error
-                then sqrt(scores.noise_sum) / scores.task_count
-            else scores.std_error
-        end as std_error,
+            when scores.std_error is not null then greatest(
+                scores.std_error, sqrt(scores.noise_sum) / scores.task_count
+            )
+        end as error,
         {{ t_quantile('quantiles.quantile', '(scores.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
         bootstrap.high as bootstrap_high
@@ -36,9 +29,9 @@ parted as (
     select
         *,
         case
-            when std_error * std_error * task_count > noise_sum / task_count
-                then std_error * std_error * task_count - noise_sum / task_count
-            when std_error * noise_sum is not null then 0e0
+            when error * error * task_count > noise_sum / task_count
+                then error * error * task_count - noise_sum / task_count
+            when error * noise_sum is not null then 0e0
         end as between_task_variance,
         between_task_variance + noise_sum / task_count / 2 as doubled_variance
     from spread
@@ -56,24 +49,24 @@ scores as (
         {{ finite('rollout_value') }} as rollout_value,
         task_count,
         rollout_count,
-        std_error,
+        error as std_error,
         {{ interval_bound(
-            'value', 'std_error', 'task_count', 'rollout_count', 't', 'is_share', '-'
+            'value', 'error', 'task_count', 'rollout_count', 't', 'is_share', '-'
         ) }} as low,
         {{ interval_bound(
-            'value', 'std_error', 'task_count', 'rollout_count', 't', 'is_share', '+'
+            'value', 'error', 'task_count', 'rollout_count', 't', 'is_share', '+'
         ) }} as high,
-        {{ interval_method('std_error', 'task_count', 'is_share') }} as interval_method,
+        {{ interval_method('error', 'task_count', 'is_share') }} as interval_method,
         {{ finite('rerun_std_error') }} as rerun_std_error,
         case
-            when std_error > 0 and {{ is_finite('rerun_std_error') }}
-                then least(1e0, power(rerun_std_error / std_error, 2))
+            when error > 0 and {{ is_finite('rerun_std_error') }}
+                then least(1e0, power(rerun_std_error / error, 2))
         end as rerun_ratio,
         {{ finite('sqrt(between_task_variance)') }} as between_task_std,
-        std_error / sqrt(2) as std_error_double_tasks,
+        error / sqrt(2) as std_error_double_tasks,
         case
             when doubled_variance is not null
-                then least(std_error, sqrt(doubled_variance / task_count))
+                then least(error, sqrt(doubled_variance / task_count))
         end as std_error_double_repeats,
         bootstrap_low,
         bootstrap_high
