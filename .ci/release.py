@@ -81,11 +81,26 @@ def build_sdist(folder: Path) -> Path:
 
 
 def build_wheel(sdist: Path, folder: Path) -> Path:
-    """Build the wheel from the sdist, which shows that the sdist is complete."""
-    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
-    _run("building the wheel", [sys.executable, *PIP, "wheel", *options, str(sdist)])
+    """Build the wheel from the sdist, which shows that the sdist is complete, and from the plan."""
+    with tempfile.TemporaryDirectory(prefix="spotter-wheel-") as unpacked:
+        shutil.unpack_archive(sdist, unpacked, filter="data")
+        (source,) = Path(unpacked).iterdir()
+        add_plan(source)
+        options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+        _run("building the wheel", [sys.executable, *PIP, "wheel", *options, str(source)])
     (wheel,) = folder.iterdir()
     return wheel
+
+
+def add_plan(source: Path) -> None:
+    """Put the compiled plan into a copy of the project: users need not wait for dbt."""
+    from collector.profiling import plan
+
+    print("compiling the plan …", flush=True)
+    compiled = plan.load_plan()
+    path = source / plan.packaged_plan(plan.project_digest()).relative_to(ROOT)
+    path.parent.mkdir()
+    plan.store_plan(compiled, path)
 
 
 def run_demo(wheel: Path, folder: Path) -> None:

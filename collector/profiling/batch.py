@@ -11,6 +11,7 @@ import duckdb
 from collector.artifacts import Run
 from collector.errors import FileError
 from collector.profiling import audits, python_reader
+from collector.profiling.building import build_models, drop_unread
 from collector.profiling.field_names import check_fields
 from collector.profiling.manifest import CompiledModel, Plan
 from collector.profiling.problems import RunProblem, file_problem
@@ -69,9 +70,12 @@ class Batch:
         return problems
 
     def match(self) -> None:
-        """Build the intermediate models, which the marts read."""
-        for model in self.plan.batch("intermediate"):
-            self._build(model)
+        """Build the intermediate models, and keep only the tables that the marts read."""
+        build_models(self.connection, self.plan.batch("intermediate"), progress=self.progress)
+        readers = [model.sql for model in self.plan.batch("marts")]
+        readers += [check.sql for check in self.plan.checks]
+        tables = self.plan.batch("staging", "audits", "intermediate")
+        drop_unread(self.connection, tables, readers)
 
     def _prepare(self) -> None:
         for name, (data_type, value) in self.statistics.variables().items():

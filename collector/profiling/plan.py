@@ -1,8 +1,9 @@
 """Have dbt compile the project into a plan: the SQL of every model, in the order to execute it.
 
 Importing and starting dbt takes seconds, while the SQL of a small run takes a fraction of a second.
-The compiled SQL does not change from run to run (paths and settings are DuckDB variables). So dbt
-compiles the project once per version, and the plan stays in the user's cache.
+The compiled SQL does not change from run to run (paths and settings are DuckDB variables). So a
+release contains the plan of its project. Elsewhere dbt compiles the project once per version, and
+the plan stays in the user's cache.
 """
 
 from __future__ import annotations
@@ -46,15 +47,37 @@ PROJECT_PARTS = (
 
 
 def load_plan() -> Plan:
-    """Return the plan of the installed project; compile the project if the cache has no plan."""
-    path = cache_dir() / f"plan-{_fingerprint()}.json"
-    try:
-        return _parse_plan(path.read_bytes())
-    except (FileNotFoundError, ValueError, KeyError, TypeError):  # no file, or a damaged one
-        plan = _compile_project()
+    """Return the plan of the installed project; compile the project if no plan is stored."""
+    project = project_digest()
+    for locate in (packaged_plan, cached_plan):
+        # no file, or a damaged one
+        with contextlib.suppress(FileNotFoundError, ValueError, KeyError, TypeError):
+            return _parse_plan(locate(project).read_bytes())
+    plan = _compile_project()
+    store_plan(plan, cached_plan(project))
+    return plan
+
+
+def store_plan(plan: Plan, path: Path) -> None:
+    """Write a plan; other processes see the whole file or none."""
     # another process may write the same file: the last complete one stays
     write_file(path, orjson.dumps(asdict(plan)), replaces=anything)
-    return plan
+
+
+def packaged_plan(project: str) -> Path:
+    """Return where a release has the plan of its project. A checkout has no such file.
+
+    The name depends on the project alone: the compiled SQL stays valid with another dbt.
+    """
+    return Path(__file__).parent.parent / "plans" / f"plan-{project}.json"
+
+
+def cached_plan(project: str) -> Path:
+    """Return where the user's cache has the plan that the installed dbt compiles."""
+    digest = hashlib.sha256(project.encode())
+    for package in ("dbt-core", "dbt-duckdb", "duckdb"):
+        digest.update(version(package).encode())
+    return cache_dir() / f"plan-{digest.hexdigest()[:16]}.json"
 
 
 def project_dir() -> Path:
@@ -63,10 +86,9 @@ def project_dir() -> Path:
     return packaged if packaged.is_dir() else Path(__file__).parent.parent.parent
 
 
-def _fingerprint() -> str:
+def project_digest() -> str:
+    """Return a fingerprint of the project's files and of Spotter's version."""
     digest = hashlib.sha256(__version__.encode())
-    for package in ("dbt-core", "dbt-duckdb", "duckdb"):
-        digest.update(version(package).encode())
     root = project_dir()
     for path in _project_files(root):
         digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())

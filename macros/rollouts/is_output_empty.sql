@@ -9,5 +9,5 @@
             else item.type != 'reasoning' and right(item.type, 7) != '_output'
         end
     {%- endset -%}
-    coalesce({{ list_length(list_where(output, 'item', speaks)) }}, 0) = 0
+    not coalesce(array_contains({{ list_map(output, 'item', speaks) }}, true), false)
 {%- endmacro %}

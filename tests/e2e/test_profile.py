@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from collector.profiling import publish
 from tests.support import MARTS, Profiled, key, run_profile, write_lines, write_run
 
 TWO = [key(0, 0, q="a"), key(0, 1, q="a")]
@@ -52,6 +53,26 @@ def test_json_says_the_same(example: Profiled) -> None:
     assert (run["completed_rollout_count"], run["completion_pct"]) == (24, 100.0)
     assert run["agents"][0]["metrics"]["reward"]["mean"] == pytest.approx(14 / 24)
     assert Path(run["reward_profiling"]) == example.profiling
+
+
+def test_lines_keep_their_order_however_many_tasks_are_written_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = [{"name": "agent_b"}, {"name": "agent_a"}]
+    inputs = [
+        key(task, index, agent_ref=agent)
+        for task in (7, -2, 40, 3, 11)
+        for index, agent in enumerate(agents)
+    ]
+    run = write_run(tmp_path, [{**row, "reward": 1} for row in inputs], inputs=inputs)
+    contents = []
+    for count in (publish.RANGE_TASKS, 5, 2, 1):
+        monkeypatch.setattr(publish, "RANGE_TASKS", count)
+        assert run_profile(run.rollouts, cwd=tmp_path).returncode == 0
+        contents.append(run.profiling.read_bytes())
+    lines = [(line["_ng_task_index"], line["agent_ref"]["name"]) for line in run.profiles()]
+    assert lines == [(task, name) for task in (-2, 3, 7, 11, 40) for name in ("agent_a", "agent_b")]
+    assert len(set(contents)) == 1
 
 
 def test_every_mart_has_the_run(example: Profiled) -> None:

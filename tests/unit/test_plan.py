@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -47,17 +48,17 @@ def test_a_change_of_the_project_changes_the_plan(
     model.write_text("select 1", encoding="utf-8")
     monkeypatch.setattr(plan, "PROJECT_PARTS", ("dbt_project.yml", "models"))
     monkeypatch.setattr(plan, "project_dir", lambda: tmp_path)
-    before = plan._fingerprint()
+    before = plan.project_digest()
     model.write_text("select 2", encoding="utf-8")
-    assert plan._fingerprint() != before
+    assert plan.project_digest() != before
     moved = tmp_path / "models" / "below" / "a.sql"
-    before = plan._fingerprint()
+    before = plan.project_digest()
     moved.parent.mkdir()
     model.rename(moved)
-    assert plan._fingerprint() != before
-    before = plan._fingerprint()
+    assert plan.project_digest() != before
+    before = plan.project_digest()
     monkeypatch.setattr(plan, "__version__", "other")
-    assert plan._fingerprint() != before
+    assert plan.project_digest() != before
 
 
 def test_a_cache_that_cannot_be_made_is_replaced(
@@ -76,7 +77,30 @@ def test_a_damaged_plan_is_compiled_again(tmp_path: Path, monkeypatch: pytest.Mo
     whole = plan.load_plan()
     monkeypatch.setenv("SPOTTER_CACHE", str(tmp_path))
     monkeypatch.setattr(plan, "_compile_project", lambda: whole)
-    stored = tmp_path / f"plan-{plan._fingerprint()}.json"
+    stored = plan.cached_plan(plan.project_digest())
     stored.write_bytes(b'{"models": [{"na')
     assert plan.load_plan() == whole
     assert plan._parse_plan(stored.read_bytes()) == whole
+
+
+def test_the_plan_of_a_release_needs_neither_dbt_nor_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = plan.load_plan()
+    monkeypatch.setenv("SPOTTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(plan, "packaged_plan", lambda project: tmp_path / f"{project}.json")
+    monkeypatch.setattr(plan, "_compile_project", lambda: pytest.fail("dbt was started"))
+    plan.store_plan(whole, plan.packaged_plan(plan.project_digest()))
+    assert plan.load_plan() == whole
+
+
+def test_the_plan_of_another_project_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = plan.load_plan()
+    changed = replace(whole, checks=())
+    monkeypatch.setenv("SPOTTER_CACHE", str(tmp_path))
+    monkeypatch.setattr(plan, "packaged_plan", lambda project: tmp_path / f"{project}.json")
+    monkeypatch.setattr(plan, "_compile_project", lambda: whole)
+    plan.store_plan(changed, plan.packaged_plan("another"))
+    assert plan.load_plan() == whole

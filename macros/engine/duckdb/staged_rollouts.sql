@@ -5,18 +5,27 @@
     {%- set details = ['$.input_tokens_details.cached_tokens', '$.output_tokens_details.reasoning_tokens'] -%}
     with
 
-    parsed as (
+    read as (
         select
             file_path,
             fields,
-            {{ duckdb__response_parts("fields['response']") }} as parts
+            fields['response'] as response
         from {{ duckdb__read_rows('rollouts') }}
+    ),
+
+    parsed as (
+        select
+            *,
+            {{ duckdb__response_parts('response') }} as parts
+        from read
     ),
 
     lines as (
         select
-            *,
-            {{ duckdb__last_usage("fields['response']", 'parts') }} as usage
+            file_path,
+            fields,
+            parts,
+            {{ duckdb__last_usage('response::varchar', 'parts.usage') }} as usage
         from parsed
     ),
 
@@ -109,15 +118,18 @@
     }')
 {%- endmacro %}
 
-{# The usage of a response: where it may be there twice, the last, as Python reads it.
-   The text is minified, and inside a string every quote is escaped, so `"usage":` can only be a key. #}
-{% macro duckdb__last_usage(response, parts) -%}
+{# The usage of a response: where it may be there twice, the last, as Python reads it. `usage` is the first.
+   The text is minified, and inside a string every quote is escaped, so `"usage":` can only be a key. Usually the usage
+   is the last member, or `user` alone follows it: the end of the text tells so without a search through all of it. #}
+{% macro duckdb__last_usage(response, usage) -%}
     case
-        when {{ response }}::varchar like '%"usage":%"usage":%'
+        when ends_with({{ response }}, ',"usage":' || {{ usage }} || '}') then {{ usage }}
+        when ends_with({{ response }}, ',"usage":' || {{ usage }} || ',"user":null}') then {{ usage }}
+        when {{ response }} like '%"usage":%"usage":%'
             then list_filter(
                 {{ duckdb__json_members(response) }}, lambda member: member.key = 'usage'
             )[-1].value
-        else {{ parts }}.usage
+        else {{ usage }}
     end
 {%- endmacro %}
 
@@ -151,13 +163,18 @@
     )[1].value
 {%- endmacro %}
 
-{# The values of the fields to slice by, as a list of (slice_by, slice_value). #}
+{# The values of the fields to slice by, as a list of (slice_by, slice_value). Without names the lambda is not called:
+   it would still copy the fields. #}
 {% macro duckdb__slice_values(fields, names) -%}
-    list_transform(
-        {{ names }},
-        lambda name: {
-            'slice_by': name,
-            'slice_value': {{ slice_value(fields ~ '[name]::varchar', "json_extract_string(" ~ fields ~ "[name], '$')") }}
-        }
-    )
+    case
+        when len({{ names }}) > 0
+            then list_transform(
+                {{ names }},
+                lambda name: {
+                    'slice_by': name,
+                    'slice_value': {{ slice_value(fields ~ '[name]::varchar', "json_extract_string(" ~ fields ~ "[name], '$')") }}
+                }
+            )
+        else []
+    end
 {%- endmacro %}
