@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from collector.comparing.wording import SCORE_NAMES, confidence, interval_of
 from collector.terminal import counted_noun
-
-Row = dict[str, Any]
-SCORES = {"mean_reward": "mean reward", "pass_rate": "pass rate"}
+from collector.warehouse.sql import Row
 
 
 def verdict_sentence(row: Row) -> str:
     """Return what a comparison found, in one sentence."""
-    score = SCORES[row["score"]]
+    score = SCORE_NAMES[row["score"]]
     found = f"{_interval(row)}, {counted_noun(row['task_count'], 'task')}"
     size = signed(abs(row["difference"] or 0)).lstrip("+")
     match row["verdict"]:
@@ -39,13 +36,6 @@ def verdict_notes(row: Row) -> list[str]:
     ]
 
 
-def bounds(row: Row) -> tuple[float | None, float | None]:
-    """Return the bounds of the interval that the verdict uses."""
-    if row["is_fixed_suite"]:
-        return row["fixed_low"], row["fixed_high"]
-    return row["low"], row["high"]
-
-
 def signed(value: float | None) -> str:
     """Format a difference with its sign; a missing one is a dash."""
     if value is None:
@@ -54,22 +44,10 @@ def signed(value: float | None) -> str:
     return "0.000" if text in ("+0.000", "-0.000") else text
 
 
-def p_text(p_value: float | None) -> str:
-    """Format a p-value with two significant digits; a missing one is a dash."""
-    if p_value is None:
-        return "–"
-    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.2g}"
-
-
-def confidence(row: Row) -> str:
-    """Return the confidence of a comparison's intervals, such as 95 %."""
-    return f"{100 * (1 - row['alpha']):.4g} %"
-
-
 def _inconclusive_sentence(row: Row, score: str, found: str) -> str:
     if row["difference"] is None:
         return "Inconclusive: no task has a score in both runs."
-    if bounds(row)[0] is None:
+    if interval_of(row)[0] is None:
         basis = "clusters" if row["cluster_by"] else "tasks"
         return (
             f"Inconclusive: the {score} of B minus that of A is {signed(row['difference'])}, but"
@@ -151,7 +129,7 @@ def _noise_note(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    low, high = bounds(row)
+    low, high = interval_of(row)
     if low is None:
         return "no interval"
     return f"{confidence(row)} interval {signed(low)} … {signed(high)}"

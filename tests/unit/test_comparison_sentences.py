@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from collector.comparing.sentences import p_text, signed, verdict_notes, verdict_sentence
+from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
+from collector.comparing.wording import p_text
 
 ROW: dict[str, Any] = {
     "score": "mean_reward",

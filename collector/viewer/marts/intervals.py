@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.comparing.sentences import confidence, signed
+from collector.comparing.sentences import signed
+from collector.comparing.wording import confidence
 from collector.warehouse.sql import Row
 
 

@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference
-from collector.comparing.sentences import p_text, signed, verdict_notes, verdict_sentence
+from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
+from collector.comparing.wording import p_text
 from collector.viewer.comparisons import ComparingError, ComparisonKey
 from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links
