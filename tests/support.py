@@ -47,6 +47,7 @@ MARTS = (
 )
 COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 """The marts that `spotter compare` fills."""
+ALL_MARTS = (*MARTS, *COMPARISONS)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from collector.temporary_files import new_name
 from tests.dbt_process import Dbt
 from tests.exports import FORMULAS, Exports, export, export_after, make_runs
 from tests.programs import run_command
-from tests.support import MARTS, Profiled, key, run_profile, through_terminal, write_run
+from tests.support import ALL_MARTS, MARTS, Profiled, key, run_profile, through_terminal, write_run
 
 FORMATS = ("-f", "parquet", "-f", "csv", "-f", "jsonl", "-f", "xlsx")
 
@@ -43,7 +43,7 @@ def rows(warehouse: Path, table: str) -> list[tuple[Any, ...]]:
 
 def test_every_column_of_every_mart_is_flat() -> None:
     names = [model.name for model in load_plan().layer("marts")]
-    assert sorted(names) == sorted(MARTS)
+    assert sorted(names) == sorted(ALL_MARTS)
     for model in load_plan().layer("marts"):
         for column in model.columns:
             assert column.data_type in COLUMN_TYPES, f"{model.name}.{column.name}"
@@ -66,7 +66,7 @@ def test_the_snapshot_equals_the_warehouse(run: Profiled, exports: Exports) -> N
             "select comment from duckdb_columns()"
             " where table_name = 'runs' and column_name = 'profiled_at'"
         ).fetchone()
-    assert [name for (name,) in tables] == sorted(f"main.{mart}" for mart in MARTS)
+    assert [name for (name,) in tables] == sorted(f"main.{mart}" for mart in ALL_MARTS)
     assert comment is not None
     assert comment[0].startswith("When the run was last profiled, in UTC")
     assert not exports.snapshot.stat().st_mode & 0o222
@@ -101,7 +101,7 @@ def test_json_lines_equal_the_marts(run: Profiled, exports: Exports) -> None:
 def test_the_schema_tells_every_column_with_its_meaning(exports: Exports) -> None:
     for kind in ("parquet", "csv", "jsonl"):
         package = json.loads((exports.folder / kind / "schema.json").read_text())
-        assert sorted(one["name"] for one in package["resources"]) == sorted(MARTS)
+        assert sorted(one["name"] for one in package["resources"]) == sorted(ALL_MARTS)
         for resource in package["resources"]:
             assert list((exports.folder / kind).glob(resource["path"])), resource["path"]
             fields = resource["schema"]["fields"]
@@ -411,7 +411,7 @@ def built(dbt: Dbt, run: Profiled, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_dbt_writes_the_same_files(built: Path, exports: Exports) -> None:
-    assert {path.name for path in built.iterdir()} == set(MARTS)
+    assert {path.name for path in built.iterdir()} == set(ALL_MARTS)
     with duckdb.connect() as connection:
         for mart in MARTS:
             both = []

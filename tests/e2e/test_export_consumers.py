@@ -33,7 +33,7 @@ from collector.profiling.plan import load_plan
 from collector.spreadsheets import FORMULA
 from tests.exports import FORMULAS, LARGE, TEXTS, Exports, export, make_runs
 from tests.programs import run_command
-from tests.support import MARTS, ROOT, Profiled, key, profiled, write_run
+from tests.support import ALL_MARTS, MARTS, ROOT, Profiled, key, profiled, write_run
 
 OLDER = sorted((ROOT / ".venv" / "older").glob("duckdb-*"))
 ARROW = {
@@ -356,7 +356,7 @@ def test_superset_reads_the_snapshot_while_a_build_writes_the_warehouse(
     assert results == [0]
     assert run.query("select count(*) from runs") == [(3,)]
     inspector = sqlalchemy.inspect(engine)
-    assert set(inspector.get_table_names()) == set(MARTS)
+    assert set(inspector.get_table_names()) == set(ALL_MARTS)
     columns = {one["name"]: one for one in inspector.get_columns("task_profiles")}
     assert str(columns["prompt"]["comment"]).startswith("The text that the agent is asked")
     engine.dispose()

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from tests.programs import run_command
-from tests.support import COMPARISONS, MARTS, Profiled, key, run_profile, write_run
+from tests.support import ALL_MARTS, Profiled, key, run_profile, write_run
 
 QUERY = "select task_index, reward_mean from task_profiles order by task_index"
 
@@ -83,7 +83,7 @@ def test_reads_the_query_from_standard_input(profiled: Profiled) -> None:
 def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:
     _, out, _ = ask(profiled, "--json")
     marts = {mart["name"]: mart for mart in json.loads(out)}
-    assert sorted(marts) == sorted([*MARTS, *COMPARISONS])
+    assert sorted(marts) == sorted(ALL_MARTS)
     for mart in marts.values():
         assert mart["description"].startswith("One row per")
         assert all(column["meaning"] for column in mart["columns"])

@@ -15,7 +15,7 @@ import pytest
 
 from tests.programs import run_command
 from tests.queries import ask, make_queried, message
-from tests.support import COMPARISONS, MARTS, Profiled
+from tests.support import ALL_MARTS, Profiled
 from tests.viewers import Watched, viewing
 
 LINKED = {
@@ -52,7 +52,7 @@ def cells(answer: httpx.Response) -> list[list[str]]:
 def test_shows_the_tables_and_examples(viewer: Watched) -> None:
     answer = viewer.get("/sql")
     assert answer.status_code == 200
-    for mart in (*MARTS, *COMPARISONS):
+    for mart in ALL_MARTS:
         assert f"<code>{mart}</code>" in answer.text
     assert "One row per" in answer.text
     examples = re.findall(r'<li><a href="(/sql[^"]+)">', answer.text)
@@ -65,7 +65,7 @@ def test_shows_the_tables_and_examples(viewer: Watched) -> None:
 
 def test_every_table_can_be_looked_at(viewer: Watched) -> None:
     links = re.findall(r'<a href="(/sql[^"]+)">Show its rows', viewer.get("/sql").text)
-    assert len(links) == len(MARTS) + len(COMPARISONS)
+    assert len(links) == len(ALL_MARTS)
     assert viewer.get(html.unescape(links[0])).status_code == 200
 
 

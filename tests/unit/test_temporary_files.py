@@ -178,6 +178,7 @@ def test_more_drafts_than_open_files_are_all_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (132, 132))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
     with Drafts() as drafts:
         for number in range(9):
             with drafts.open(tmp_path / str(number), replaces=nothing) as file:
