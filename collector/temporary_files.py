@@ -85,7 +85,8 @@ def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
         while descriptor is None:
             folder = parent / new_name()
             folder.mkdir(mode=0o700)
-            with contextlib.suppress(FileNotFoundError):
+            # another process takes the new folder for a leftover, and removes it: try again
+            with contextlib.suppress(FileNotFoundError, FileExistsError):
                 descriptor = create_file(folder / LOCK)
         yield folder
     finally:
