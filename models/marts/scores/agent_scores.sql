@@ -10,9 +10,10 @@ spread as (
         sqrt(scores.noise_sum) / scores.task_count as rerun_std_error,
         -- an error below the rerun's noise is an accident of few tasks
         case
-            when scores.std_error is not null then greatest(
-                scores.std_error, sqrt(scores.noise_sum) / scores.task_count
-            )
+            when scores.std_error is not null
+                then greatest(
+                    scores.std_error, sqrt(scores.noise_sum) / scores.task_count
+                )
         end as error,
         {{ t_quantile('quantiles.quantile', '(scores.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
