@@ -11,9 +11,7 @@ spread as (
         -- an error below the rerun's noise is an accident of few tasks
         case
             when scores.std_error is not null
-                then greatest(
-                    scores.std_error, sqrt(scores.noise_sum) / scores.task_count
-                )
+                then greatest(scores.std_error, rerun_std_error)
         end as error,
         {{ t_quantile('quantiles.quantile', '(scores.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
