@@ -21,6 +21,7 @@ def model(name: str, sql: str) -> CompiledModel:
     return CompiledModel(
         name=name,
         layer="intermediate",
+        room="core",
         materialized="table",
         relation=f'"memory"."main"."{name}"',
         sql=sql,
