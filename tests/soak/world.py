@@ -13,7 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from collector.cache import cache_dir
@@ -39,6 +39,8 @@ class Ended:
     stderr: str
     number: int | None = None
     """The signal that was sent to it, if it was still running."""
+    is_gym_away: bool = False
+    """Whether the servers were restarted meanwhile."""
 
 
 @dataclass
@@ -133,6 +135,7 @@ class World:
         name = str(words[0])
         number = self.rng.choice(SIGNALS)
         delay = self.rng.uniform(0, 1.1 * self.seconds.get(name, FIRST_SECONDS))
+        restarts = self.totals.counts["restarts of the servers"]
 
         def send(process: subprocess.Popen[str]) -> int | None:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -146,6 +149,8 @@ class World:
             return number
 
         ended = self._run(words, cwd, send)
+        is_away = self.totals.counts["restarts of the servers"] > restarts
+        ended = replace(ended, is_gym_away=is_away)
         if ended.number is None:
             self.totals.early += 1
         else:
