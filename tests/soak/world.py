@@ -57,10 +57,13 @@ class Totals:
 class World:
     """A folder on a small disk of its own if that can be had, with a gym that has faults."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        """Create the folder, and start no process yet."""
+    def __init__(self, root: Path, seed: int) -> None:
+        """Create the folders, and start no process yet."""
         self.rng = random.Random(seed)
-        self.folder = folder
+        self.folder = folder = root / "disk"
+        self.servers = root / "servers"  # with room of their own: a full disk is the commands'
+        for path in (self.folder, self.servers):
+            path.mkdir()
         self.totals = Totals()
         self.port = free_port()
         self.seconds: dict[str, float] = {}
@@ -99,8 +102,8 @@ class World:
         flags += [word for setting in FAULTS for word in ("--set", setting)]
         self._gym = subprocess.Popen(
             [SPOTTER, "run", "--json", "--head-port", str(self.port), *flags],
-            cwd=self.folder,
-            env=self.environment,
+            cwd=self.servers,
+            env={**self.environment, "TMPDIR": str(self.servers)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
