@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
 import tempfile
@@ -47,6 +48,9 @@ def _soak(world: World, *, minutes: float, kills: int) -> None:
         print(f"round {number}: {world.totals.kills.total()} kills", file=sys.stderr, flush=True)
         if world.totals.broken:
             break
+        for earlier in (world.folder / "data").iterdir():  # the disk is small
+            if earlier.name != str(number):
+                shutil.rmtree(earlier)
     check_end(world)
 
 
