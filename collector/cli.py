@@ -28,6 +28,7 @@ COMMANDS = {
     "aggregate": "aggregate",
     "profile": "profile",
     "compare": "compare",
+    "curate": "curate",
     "sql": "sql",
     "view": "view",
     "report": "report",

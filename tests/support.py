@@ -47,7 +47,8 @@ MARTS = (
 )
 COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 """The marts that `spotter compare` fills."""
-ALL_MARTS = (*MARTS, *COMPARISONS)
+VIEWS = ("curation_candidates",)
+ALL_MARTS = (*MARTS, *VIEWS, *COMPARISONS)
 
 
 @dataclass(frozen=True)

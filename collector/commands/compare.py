@@ -170,8 +170,8 @@ def compare(
 
 def _compare(request: CompareRequest) -> ComparisonResult:
     from collector.comparing.request import compare_runs
-    from collector.comparing.sources import RunListener
     from collector.profiling.report import warnings
+    from collector.profiling.sources import RunListener
 
     progress = Progress()
     try:

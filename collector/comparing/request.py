@@ -11,10 +11,10 @@ import duckdb
 
 from collector.comparing.compare import ComparisonSettings, Pair, build_comparisons
 from collector.comparing.results import SCORES, Comparison, read_comparisons, run_agents
-from collector.comparing.sources import RunListener, resolve_runs
 from collector.comparing.trajectories import Trajectories, read_trajectories
 from collector.errors import UsageError
 from collector.profiling.profile import Outcome
+from collector.profiling.sources import RunListener, resolve_runs
 from collector.suggestions import first_names, suggestion, unknown_name
 from collector.terminal import label
 from collector.warehouse.queries import open_read_only

@@ -21,6 +21,8 @@ class Layer:
     materialized: str
     strategy: str | None = None
     hooks: frozenset[str] = frozenset()
+    has_views: bool = False
+    """Whether models may be views instead."""
 
 
 # collector/profiling/batch.py and marts.py build each of these without dbt
@@ -28,15 +30,17 @@ LAYERS = {
     "staging": Layer("table", hooks=frozenset({"{{ declare_batch() }}"})),
     "audits": Layer("table"),
     "intermediate": Layer("table"),
-    "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"})),
+    "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"}), has_views=True),
     "exports": Layer("view"),
     "semantic": Layer("view"),
 }
-# collector/comparing builds these
+# collector/comparing and collector/curating build the models of these rooms
 COMPARISON = "comparison"
-COMPARISON_HOOKS = {
-    "intermediate": frozenset({"{{ declare_comparisons() }}"}),
-    "marts": frozenset({"{{ forget_comparisons() }}"}),
+SELECTION = "selection"
+ROOM_HOOKS = {
+    (COMPARISON, "intermediate"): frozenset({"{{ declare_comparisons() }}"}),
+    (COMPARISON, "marts"): frozenset({"{{ forget_comparisons() }}"}),
+    (SELECTION, "intermediate"): frozenset({"{{ declare_recipe() }}"}),
 }
 RESOURCES = ("model", "seed", "test", "unit_test")
 CONSTRAINTS = {"not_null", "custom"}
@@ -99,11 +103,28 @@ class Plan:
 
     def batch(self, *names: str) -> list[CompiledModel]:
         """Return the models of the named layers that a profile builds."""
-        return [model for model in self.layer(*names) if model.room != COMPARISON]
+        rooms = (COMPARISON, SELECTION)
+        return [
+            model
+            for model in self.layer(*names)
+            if model.room not in rooms and (model.layer != "marts" or model.materialized != "view")
+        ]
 
     def comparison(self, *names: str) -> list[CompiledModel]:
         """Return the models of the named layers that a comparison builds."""
         return [model for model in self.layer(*names) if model.room == COMPARISON]
+
+    def selection(self) -> list[CompiledModel]:
+        """Return the models that choose tasks by a recipe."""
+        return [model for model in self.models if model.room == SELECTION]
+
+    def views(self) -> list[CompiledModel]:
+        """Return the views of the warehouse, in the order to create them."""
+        return [model for model in self.models if model.materialized == "view"]
+
+    def mart(self, name: str) -> CompiledModel:
+        """Return the mart of a name."""
+        return next(model for model in self.layer("marts") if model.name == name)
 
 
 def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
@@ -202,14 +223,13 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
         yield f"the folder models/{layer} is not supported"
         return
     expected = LAYERS[layer]
-    if (materialized := config["materialized"]) != expected.materialized:
+    is_view = expected.has_views and config["materialized"] == "view"
+    if (materialized := config["materialized"]) != expected.materialized and not is_view:
         yield f"in models/{layer}, {materialized} is not supported, only {expected.materialized}"
     if config.get("incremental_strategy") != expected.strategy:
         yield f"the strategy {config.get('incremental_strategy')} is not supported"
     hooks = {hook["sql"] for when in ("pre-hook", "post-hook") for hook in config[when]}
-    allowed = expected.hooks
-    if node["fqn"][2] == COMPARISON:
-        allowed |= COMPARISON_HOOKS.get(layer, frozenset())
+    allowed = expected.hooks | ROOM_HOOKS.get((node["fqn"][2], layer), frozenset())
     for hook in sorted(hooks ^ allowed):
         yield f"the hook {hook} is {'not supported' if hook in hooks else 'missing'}"
     rules = {rule["type"] for column in node["columns"].values() for rule in column["constraints"]}

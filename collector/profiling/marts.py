@@ -106,9 +106,12 @@ def _changes(plan: Plan, known: dict[str, set[str]]) -> Iterator[str]:
     for schema in VIEW_LAYERS:
         yield f"create schema if not exists {WAREHOUSE}.{schema}"
     for model in plan.layer("marts"):
-        yield from _table_changes(model, known.get(model.name, set()))
-    for model in plan.layer(*VIEW_LAYERS):
+        if model.materialized != "view":
+            yield from _table_changes(model, known.get(model.name, set()))
+    for model in plan.views():
         yield f"create or replace view {model.relation} as {model.sql}"
+        if model.layer == "marts":
+            yield from comments(model, model.relation)
 
 
 def _table_changes(model: CompiledModel, known: set[str]) -> Iterator[str]:
@@ -128,7 +131,8 @@ def _table_changes(model: CompiledModel, known: set[str]) -> Iterator[str]:
 
 def comments(model: CompiledModel, relation: str) -> Iterator[str]:
     """Yield the statements that store the descriptions of a mart and its columns as comments."""
-    yield f"comment on table {relation} is {literal(model.description)}"
+    kind = "view" if model.materialized == "view" else "table"
+    yield f"comment on {kind} {relation} is {literal(model.description)}"
     for column in model.columns:
         name = f"{relation}.{quote_name(column.name)}"
         yield f"comment on column {name} is {literal(column.description)}"

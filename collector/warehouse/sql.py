@@ -20,10 +20,10 @@ def literal(text: object) -> str:
 
 
 def fetch_rows(
-    connection: duckdb.DuckDBPyConnection, query: str, parameter: str | list[str]
+    connection: duckdb.DuckDBPyConnection, query: str, *parameters: str | list[str]
 ) -> list[Row]:
-    """Run a query with one parameter and return its rows as dictionaries."""
-    result = connection.execute(query, [parameter])
+    """Run a query with its parameters and return its rows as dictionaries."""
+    result = connection.execute(query, list(parameters))
     names = [column[0] for column in result.description or ()]
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 

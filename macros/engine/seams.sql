@@ -19,6 +19,14 @@
 {% macro declare_comparisons() %}{{ return(adapter.dispatch('declare_comparisons')()) }}{% endmacro %}
 {% macro forget_comparisons() %}{{ return(adapter.dispatch('forget_comparisons')()) }}{% endmacro %}
 
+{# The recipe by which tasks are chosen, as at most one row; the hook that sets it; the tasks that it excludes. #}
+{% macro declared_recipe() %}{{ return(adapter.dispatch('declared_recipe')()) }}{% endmacro %}
+{% macro declare_recipe() %}{{ return(adapter.dispatch('declare_recipe')()) }}{% endmacro %}
+{% macro excluded_tasks() %}{{ return(adapter.dispatch('excluded_tasks')()) }}{% endmacro %}
+
+{# A text with one space where there was any white space. #}
+{% macro one_spaced(text) %}{{ return(adapter.dispatch('one_spaced')(text)) }}{% endmacro %}
+
 {# Values in a fixed order. Sums of doubles depend on their order, so every mean and sum of doubles names one. #}
 {% macro values_in_order(expression, order_by) %}{{ return(adapter.dispatch('values_in_order')(expression, order_by)) }}{% endmacro %}
 {% macro sum_in_order(expression, order_by) %}{{ return(adapter.dispatch('sum_in_order')(expression, order_by)) }}{% endmacro %}

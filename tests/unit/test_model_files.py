@@ -7,9 +7,11 @@ from tests.support import ROOT
 MOST_LINES = 65
 # many columns, or the definitions of seven scores side by side
 LONGER = {
+    "curation_candidates",
     "agent_reliability",
     "agent_scores",
     "int_compared_slices",
+    "int_selected_tasks",
     "int_compared_tasks",
     "int_permutation_tests",
     "int_task_scores",

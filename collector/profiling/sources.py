@@ -1,10 +1,10 @@
-"""Find the runs to compare: by their id in the warehouse, or by rollouts files to profile."""
+"""Find the runs that a command names, by id in the warehouse or by rollouts files to profile."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,16 +32,24 @@ class RunListener:
 
 @dataclass(frozen=True)
 class ResolvedRuns:
-    """The ids of the runs to compare, in the order given, and the profiles that were needed."""
+    """The ids of the runs, in the order given, and the profiles that were needed."""
 
     run_ids: list[str]
     outcomes: list[Outcome]
 
 
 def resolve_runs(
-    names: Sequence[str], warehouse: Path, *, is_partial_allowed: bool, listener: RunListener
+    names: Sequence[str],
+    warehouse: Path,
+    *,
+    is_partial_allowed: bool,
+    listener: RunListener,
+    slice_by: tuple[str, ...] = (),
 ) -> ResolvedRuns:
-    """Return the runs that the names mean; profile the files among them that are new or changed."""
+    """Return the runs that the names mean; profile the files among them that are new or changed.
+
+    A run that the warehouse does not have yet is sliced by the fields `slice_by`.
+    """
     known = _known_runs(warehouse, listener)
     by_id = {row["run_id"]: row for row in known}
     by_path = {row["rollouts_path"]: row for row in known}
@@ -57,8 +65,11 @@ def resolve_runs(
             run_ids.append(run.run_id)
             continue
         run_ids.append(run.run_id)
-        if row is None or not _is_unchanged(row):
-            stale.setdefault(repeated_statistics(row, listener.say), []).append(run)
+        if row is None or not is_unchanged(row):
+            statistics = repeated_statistics(row, listener.say)
+            if row is None:
+                statistics = replace(statistics, slice_by=slice_by)
+            stale.setdefault(statistics, []).append(run)
     outcomes = [
         profile(
             runs,
@@ -79,9 +90,7 @@ def _known_runs(warehouse: Path, listener: RunListener) -> list[Row]:
     wait = lambda text: listener.progress(0, 0, text)  # noqa: E731
     with open_read_only(warehouse, on_wait=wait) as connection:
         try:
-            return fetch_rows(
-                connection, "select * from runs where ? = '' order by profiled_at, run_id", ""
-            )
+            return fetch_rows(connection, "select * from runs order by profiled_at, run_id")
         except duckdb.CatalogException:  # no marts yet
             return []
 
@@ -121,7 +130,7 @@ def _plan_run(rollouts: Path, row: Row | None) -> Run:
     return run
 
 
-def _is_unchanged(row: Row) -> bool:
+def is_unchanged(row: Row) -> bool:
     """Tell whether all files of a run are older than its profile, which is of this version."""
     if row.get("measured_rollout_count") is None:
         return False

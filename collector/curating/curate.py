@@ -1,0 +1,185 @@
+"""Curate a run: choose tasks by a recipe and write their input rows, or plan further rollouts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from collector.atomic_files import Drafts, anything, nothing
+from collector.curating.input_rows import InputRows, annotated
+from collector.curating.manifest import FileHashes, manifest_data, manifest_text
+from collector.curating.recipe import Recipe
+from collector.curating.run_checks import CuratedRun, find_run
+from collector.curating.selection import SelectedTask, Selection, select_tasks
+from collector.errors import InvariantError, UsageError
+from collector.profiling.profile import Outcome
+from collector.profiling.sources import RunListener
+from collector.warehouse.scratch import log_defects, scratch_beside
+
+MANIFEST_SUFFIX = ".manifest.json"
+
+
+@dataclass(frozen=True)
+class CurateRequest:
+    """What to choose, and where to write it."""
+
+    run: str
+    """A run's id, or a rollouts file."""
+    warehouse: Path
+    output: Path
+    recipe: Recipe = field(default_factory=Recipe)
+    recipe_folder: Path = Path()
+    agent: str | None = None
+    since: str | None = None
+    is_annotated: bool = False
+    is_overwriting: bool = False
+    is_partial_allowed: bool = False
+    memory_limit: str | None = None
+
+    @property
+    def excluded(self) -> list[Path]:
+        """Return the files whose tasks are left out."""
+        return self.recipe.excluded_files(self.recipe_folder)
+
+    def declaration(self, run_id: str, since_run_id: str | None) -> dict[str, Any]:
+        """Return the recipe with its runs, as the models read it."""
+        return {
+            "run_id": run_id,
+            "agent_name": self.agent,
+            "since_run_id": since_run_id,
+            **self.recipe.declaration(),
+        }
+
+
+@dataclass(frozen=True)
+class CurateResult:
+    """What was chosen and written."""
+
+    run: CuratedRun
+    selection: Selection
+    output: Path
+    manifest: dict[str, Any]
+    outcomes: list[Outcome]
+    """The profile of the rollouts file, if it was new or had changed."""
+
+
+def manifest_path(output: Path) -> Path:
+    """Return where the manifest of an output is: `train.manifest.json` beside `train.jsonl`."""
+    return output.with_name(output.stem + MANIFEST_SUFFIX)
+
+
+def curate(request: CurateRequest, listener: RunListener) -> CurateResult:
+    """Write the input rows of the chosen tasks and a manifest, both or neither."""
+    targets = (request.output, manifest_path(request.output))
+    check_output(*targets, is_overwriting=request.is_overwriting)
+    run, outcomes = find_run(request, listener)
+    _refuse_inputs(request, run)
+    with (
+        log_defects("curate"),
+        scratch_beside(request.warehouse, request.memory_limit) as (scratch, _),
+        FileHashes([run.rollouts, run.inputs, *request.excluded]) as hashes,
+    ):
+        selection = select_tasks(
+            scratch,
+            request.warehouse,
+            request.declaration(run.run_id, run.since_run_id),
+            request.excluded,
+            progress=lambda name: listener.progress(0, 0, name),
+        )
+        _refuse_nothing(selection)
+        manifest = _write(request, run, selection, hashes, listener)
+    return CurateResult(run, selection, request.output, manifest, outcomes)
+
+
+def check_output(*targets: Path, is_overwriting: bool) -> None:
+    """Raise UsageError if a file exists that may not be replaced."""
+    for target in targets:
+        if os.path.lexists(target) and not is_overwriting:
+            raise UsageError(
+                f"{target} exists already\n  what to do: give another path, or use --overwrite"
+            )
+
+
+def _refuse_inputs(request: CurateRequest, run: CuratedRun) -> None:
+    """Raise UsageError if the output would replace a file that is read."""
+    read = [run.rollouts, run.inputs, request.warehouse, *request.excluded]
+    for target in (request.output, manifest_path(request.output)):
+        for path in read:
+            if target.exists() and path.exists() and target.samefile(path):
+                raise UsageError(f"{target} would be replaced, but it is read: give another path")
+
+
+def _refuse_nothing(selection: Selection) -> None:
+    if not selection.tasks:
+        reasons = [f"{row['task_count']} {row['reason']}" for row in selection.reasons]
+        raise InvariantError(
+            f"no task is left ({', '.join(reasons) or 'the run has no results'})\n"
+            "  nothing was written. What to do: relax the recipe"
+        )
+
+
+def _write(
+    request: CurateRequest,
+    run: CuratedRun,
+    selection: Selection,
+    hashes: FileHashes,
+    listener: RunListener,
+) -> dict[str, Any]:
+    replaces = anything if request.is_overwriting else nothing
+    rows = InputRows(
+        run.inputs,
+        {(task.task_index, task.rollout_index) for task in selection.tasks},
+        progress=listener.progress,
+    )
+    with Drafts() as drafts:
+        with drafts.open(request.output, replaces=replaces) as file:
+            digest = _write_rows(file, _lines(request, run, selection, rows))
+        manifest = manifest_data(
+            request.recipe,
+            run,
+            selection,
+            hashes.wait(listener),
+            {"path": request.output.name, "rows": len(selection.tasks), "sha256": digest},
+        )
+        with drafts.open(manifest_path(request.output), replaces=replaces) as file:
+            file.write(manifest_text(manifest))
+        drafts.publish()
+    return manifest
+
+
+def _write_rows(file: BinaryIO, lines: Iterator[bytes]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line)
+        digest.update(b"\n")
+        file.write(line)
+        file.write(b"\n")
+    return digest.hexdigest()
+
+
+def _lines(
+    request: CurateRequest, run: CuratedRun, selection: Selection, rows: InputRows
+) -> Iterator[bytes]:
+    with rows.open() as file:
+        for task in selection.tasks:
+            row = rows.read(file, (task.task_index, task.rollout_index))
+            yield annotated(row, annotation(task, run.run_id)) if request.is_annotated else row
+
+
+def annotation(task: SelectedTask, run_id: str) -> dict[str, Any]:
+    """Return what `--annotate` adds to the row of a task."""
+    extras = {"step": task.step, "since": task.change}
+    return {
+        "task_id": task.task_id,
+        "pass_rate": task.pass_ratio,
+        "pass_low": task.pass_low,
+        "pass_high": task.pass_high,
+        "rollouts": task.rollout_count,
+        "band": task.band,
+        "run_id": run_id,
+        **{name: value for name, value in extras.items() if value is not None},
+    }

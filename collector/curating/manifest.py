@@ -1,0 +1,136 @@
+"""The manifest of a curated file: what it was made from, how, and what is in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from collector import __version__
+from collector.curating.recipe import Recipe
+from collector.curating.run_checks import CuratedRun
+from collector.curating.selection import Selection
+from collector.errors import FileError
+from collector.profiling.sources import RunListener
+from collector.warehouse.sql import Row
+
+FIGURES = (
+    "task_count",
+    "pass_ratio_mean",
+    "informative_groups_8",
+    "informative_groups_16",
+    "tokens_per_informative_group_8",
+    "tokens_per_informative_group_16",
+)
+
+
+class FileHashes:
+    """The SHA-256 of files, which threads compute while other work goes on."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """Start to read the files."""
+        self._pool = ThreadPoolExecutor(1)
+        self._futures = {path: self._pool.submit(_sha256, path) for path in paths}
+
+    def __enter__(self) -> Self:
+        """Return the hashes."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Do not wait for files that nobody needs any more."""
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def wait(self, listener: RunListener) -> dict[Path, str]:
+        """Return the hash of each file."""
+        hashes = {}
+        for path, future in self._futures.items():
+            if not future.done():
+                listener.progress(0, 0, f"the hash of {path.name}")
+            try:
+                hashes[path] = future.result()
+            except OSError as error:
+                raise FileError(f"cannot read {path}: {error.strerror}") from error
+        return hashes
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def manifest_data(
+    recipe: Recipe,
+    run: CuratedRun,
+    selection: Selection,
+    hashes: dict[Path, str],
+    output: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the manifest; the same recipe, run and files give the same one."""
+    run_files = (run.rollouts, run.inputs)
+    return {
+        "format": 1,
+        "versions": {"spotter": __version__},
+        "recipe": recipe.model_dump(mode="json", exclude_defaults=True),
+        "seed": recipe.seed,
+        "run": {
+            "run_id": run.run_id,
+            "pass_threshold": run.pass_threshold,
+            "since_run_id": run.since_run_id,
+            "rollouts": _file(run.rollouts, hashes),
+            "inputs": _file(run.inputs, hashes),
+        },
+        "excluded": [_file(path, hashes) for path in hashes if path not in run_files],
+        "counts": {
+            "tasks": run.task_count,
+            "candidates": sum(row["task_count"] for row in selection.reasons),
+            "chosen": len(selection.tasks),
+            **{fate: _reasons(selection, fate) for fate in ("keep", "drop", "top_up")},
+        },
+        "figures": [_figures(row) for row in selection.totals],
+        "histograms": {
+            stage: [_tenth(selection, stage, tenth) for tenth in range(10)]
+            for stage in ("before", "after")
+        },
+        "changes": {row["change"]: row["task_count"] for row in selection.changes},
+        "output": output,
+    }
+
+
+def manifest_text(manifest: dict[str, Any]) -> bytes:
+    """Return a manifest as the text of its file."""
+    return orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _file(path: Path, hashes: dict[Path, str]) -> dict[str, str]:
+    return {"path": str(path), "sha256": hashes[path]}
+
+
+def _reasons(selection: Selection, fate: str) -> dict[str, int]:
+    rows = [row for row in selection.reasons if row["fate"] == fate]
+    return {row["reason"]: row["task_count"] for row in rows}
+
+
+def _figures(row: Row) -> dict[str, Any]:
+    place = {name: row[name] for name in ("slice_by", "slice_value", "stage")}
+    return {**place, **{name: row[name] for name in FIGURES}}
+
+
+def _tenth(selection: Selection, stage: str, tenth: int) -> int:
+    return next(
+        (
+            row["task_count"]
+            for row in selection.histograms
+            if row["stage"] == stage and row["tenth"] == tenth
+        ),
+        0,
+    )

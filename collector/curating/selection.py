@@ -1,0 +1,168 @@
+"""Have the models of the selection choose tasks of a run, and read what they chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+
+from collector.errors import FileError, InvariantError
+from collector.profiling.plan import load_plan
+from collector.warehouse.access import SCRATCH, attached_for_reading
+from collector.warehouse.sql import Row, fetch_rows, literal
+
+STEPS = f"{SCRATCH}.intermediate"
+NO_FILE = "/dev/null"
+MOST_ROW_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class SelectedTask:
+    """A task that was chosen, and what is known about it."""
+
+    task_index: int
+    rollout_index: int
+    agent_name: str
+    task_id: str
+    rollout_count: int
+    pass_ratio: float | None
+    pass_low: float
+    pass_high: float
+    band: str
+    change: str | None
+    step: int | None
+
+
+TASK_COLUMNS = ", ".join(SelectedTask.__annotations__)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a recipe makes of a run."""
+
+    tasks: list[SelectedTask]
+    reasons: list[Row]
+    """How many tasks have each fate and reason."""
+    totals: list[Row]
+    """Tasks, pass rates and informative groups before and after, of all tasks and by slice."""
+    histograms: list[Row]
+    changes: list[Row]
+    shaped_task_count: int
+    """Tasks whose rewards differ although all pass or all fail."""
+    excluded_line_count: int
+
+
+def select_tasks(
+    connection: duckdb.DuckDBPyConnection,
+    warehouse: Path,
+    declaration: dict[str, Any],
+    excluded: Sequence[Path],
+    *,
+    progress: Callable[[str], None],
+) -> Selection:
+    """Choose tasks; the warehouse is only read. The steps stay in the memory of the connection."""
+    _declare(connection, declaration, excluded)
+    plan = load_plan()
+    for seed in plan.seeds:
+        connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
+    with attached_for_reading(connection, warehouse, on_wait=progress):
+        try:
+            for model in plan.selection():
+                progress(model.name)
+                connection.execute(f"create or replace table {model.relation} as {model.sql}")
+        except (duckdb.CatalogException, duckdb.BinderException) as error:
+            raise FileError(
+                f"the warehouse {warehouse} is of an earlier version of Spotter and lacks what"
+                f" `spotter curate` reads ({str(error).splitlines()[0]})\n"
+                "  what to do: profile the run again"
+            ) from error
+    _refuse_unreadable(connection)
+    return _read(connection)
+
+
+def read_plan(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    """Return the tasks that need more rollouts, the cheapest first, after `select_tasks`."""
+    return _rows(connection, "select * from int_topup_plan order by place")
+
+
+def _declare(
+    connection: duckdb.DuckDBPyConnection, declaration: dict[str, Any], excluded: Sequence[Path]
+) -> None:
+    recipe = orjson.dumps([declaration]).decode()
+    files = [str(path) for path in excluded] or [NO_FILE]
+    connection.execute("set variable spotter_recipe = ?", [recipe])
+    connection.execute(
+        f"set variable spotter_excluded_files = [{', '.join(map(_exact_path, files))}]"
+    )
+    connection.execute("set variable spotter_max_row_bytes = ?", [MOST_ROW_BYTES])
+
+
+def _exact_path(path: str) -> str:
+    """Return a path as a literal that matches only this path."""
+    return literal("".join(f"[{char}]" if char in "*?[" else char for char in path))
+
+
+def _refuse_unreadable(connection: duckdb.DuckDBPyConnection) -> None:
+    """Raise InvariantError if a line of an excluded file cannot be read: its task would stay in."""
+    rows = _rows(
+        connection,
+        "select file_path, count(*) as line_count from int_excluded_tasks"
+        " where not is_readable group by file_path order by file_path",
+    )
+    if rows:
+        first = rows[0]
+        raise InvariantError(
+            f"{first['file_path']}: {first['line_count']} lines are not JSON objects, so their"
+            " tasks cannot be excluded\n  what to do: mend the file, or take it out of `exclude`"
+        )
+
+
+def _read(connection: duckdb.DuckDBPyConnection) -> Selection:
+    chosen = connection.execute(
+        f"select {TASK_COLUMNS} from {STEPS}.int_selected_tasks"
+        " where position is not null order by position"
+    )
+    tasks = [SelectedTask(*row) for row in _fetched(chosen)]
+    shaped = "count(*) filter (is_zero_outcome_variance and not is_zero_variance)"
+    counts = _rows(
+        connection,
+        f"select {shaped} as shaped_task_count,"
+        " (select count(*) from int_excluded_tasks) as excluded_line_count from int_selected_tasks",
+    )[0]
+    return Selection(
+        tasks=tasks,
+        reasons=_rows(
+            connection,
+            "select fate, reason, count(*) as task_count from int_selected_tasks"
+            " group by fate, reason order by task_count desc, reason, fate",
+        ),
+        totals=_rows(
+            connection,
+            "select * from int_selection_totals"
+            " order by slice_by != 'all', slice_by, slice_value, stage desc",
+        ),
+        histograms=_rows(
+            connection, "select * from int_selection_histograms order by stage desc, tenth"
+        ),
+        changes=_rows(
+            connection,
+            "select change, count(*) as task_count,"
+            " count(position) as chosen_task_count from int_selected_tasks"
+            " where change is not null group by change order by change",
+        ),
+        **counts,
+    )
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := cursor.fetchmany(10_000):
+        yield from rows
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
+    connection.execute(f"use {STEPS}")
+    return fetch_rows(connection, sql)

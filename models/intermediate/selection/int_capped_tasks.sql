@@ -1,0 +1,48 @@
+-- the tasks that the rules keep, at most so many of a slice
+with
+
+recipe as (
+    select * from {{ ref('int_recipe') }}
+),
+
+kept as (
+    select
+        tasks.task_index,
+        tasks.agent_name,
+        tasks.draw,
+        tasks.band,
+        tasks.pass_ratio,
+        tasks.pass_count,
+        tasks.rollout_count,
+        slices.slice_value,
+        shares.name as share_name,
+        row_number() over (partition by slices.slice_value order by tasks.draw)
+            as place
+    from {{ ref('int_candidate_rules') }} as tasks
+    cross join recipe
+    left join {{ ref('task_slices') }} as slices
+        on tasks.run_id = slices.run_id
+        and tasks.task_index = slices.task_index
+        and tasks.agent_name = slices.agent_name
+        and recipe.slice_by = slices.slice_by
+    left join {{ ref('int_recipe_shares') }} as shares
+        on shares.kind = 'slice' and slices.slice_value = shares.name
+    where tasks.fate = 'keep'
+),
+
+-- few repeats give few different pass ratios: tenths that no task has are no strata
+capped as (
+    select
+        kept.*,
+        case
+            when recipe.target = 'weights' then kept.band
+            else cast({{ tenth('kept.pass_count', 'kept.rollout_count') }} as varchar)
+        end as stratum
+    from kept
+    cross join recipe
+    where recipe.slice_by is null
+        or recipe.slice_at_most is null
+        or kept.place <= recipe.slice_at_most
+)
+
+select * from capped

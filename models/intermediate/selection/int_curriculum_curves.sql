@@ -1,0 +1,47 @@
+-- how much each stratum is wanted by all steps of a curriculum together
+with
+
+recipe as (
+    select
+        *,
+        greatest(steps - 1, 1) as last_step
+    from {{ ref('int_recipe') }}
+    where task_order = 'curriculum'
+),
+
+steps as (
+    select {{ numbers_to('recipe.steps') }} - 1 as step
+    from recipe
+),
+
+strata as (
+    select
+        stratum,
+        {{ mean_in_order('pass_ratio', ['draw']) }} as pass_ratio
+    from {{ ref('int_capped_tasks') }}
+    where stratum is not null
+    group by stratum
+),
+
+distances as (
+    select
+        strata.stratum,
+        steps.step,
+        (
+            strata.pass_ratio - recipe.mean_from
+            - (recipe.mean_to - recipe.mean_from) * steps.step / recipe.last_step
+        ) / recipe.spread as distance
+    from strata
+    cross join steps
+    cross join recipe
+),
+
+curves as (
+    select
+        stratum,
+        {{ sum_in_order('exp(-distance * distance / 2)', ['step']) }} as weight
+    from distances
+    group by stratum
+)
+
+select * from curves

@@ -1,0 +1,16 @@
+with
+
+tasks as (
+    {{ excluded_tasks() }}
+),
+
+excluded as (
+    select
+        file_path,
+        is_readable,
+        task_id,
+        {{ one_spaced('lower(prompt)') }} as prompt
+    from tasks
+)
+
+select * from excluded

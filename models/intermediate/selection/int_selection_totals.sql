@@ -1,0 +1,51 @@
+{%- set in_order = ['task_index', 'agent_name'] -%}
+with
+
+stages as (
+    select * from {{ ref('int_selection_stages') }}
+),
+
+sliced as (
+    select
+        'all' as slice_by,
+        'all' as slice_value,
+        stages.*
+    from stages
+    union all
+    select
+        slices.slice_by,
+        slices.slice_value,
+        stages.*
+    from stages
+    inner join {{ ref('task_slices') }} as slices
+        using (run_id, task_index, agent_name)
+),
+
+totals as (
+    select
+        slice_by,
+        slice_value,
+        stage,
+        count(*) as task_count,
+        {{ mean_in_order('pass_ratio', in_order) }} as pass_ratio_mean,
+        {{ sum_in_order('informative_ratio_8', in_order) }} as informative_groups_8,
+        {{ sum_in_order('informative_ratio_16', in_order) }} as informative_groups_16,
+        {{ sum_in_order('output_tokens_mean', in_order) }} as output_tokens
+    from sliced
+    group by
+        slice_by,
+        slice_value,
+        stage
+),
+
+priced as (
+    select
+        *,
+        {{ group_price(8, 'output_tokens', 'informative_groups_8') }}
+            as tokens_per_informative_group_8,
+        {{ group_price(16, 'output_tokens', 'informative_groups_16') }}
+            as tokens_per_informative_group_16
+    from totals
+)
+
+select * from priced
