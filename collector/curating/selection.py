@@ -114,10 +114,11 @@ def _refuse_unreadable(connection: duckdb.DuckDBPyConnection) -> None:
         " where not is_readable group by file_path order by file_path",
     )
     if rows:
-        first = rows[0]
+        path, count = rows[0]["file_path"], rows[0]["line_count"]
+        what = "line is not a JSON object" if count == 1 else "lines are not JSON objects"
         raise InvariantError(
-            f"{first['file_path']}: {first['line_count']} lines are not JSON objects, so their"
-            " tasks cannot be excluded\n  what to do: mend the file, or take it out of `exclude`"
+            f"{path}: {count} {what}, so the tasks there cannot be excluded\n"
+            "  what to do: mend the file, or take it out of `exclude`"
         )
 
 
