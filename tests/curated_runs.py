@@ -74,6 +74,6 @@ def prompts(path: Path) -> list[str]:
     return [row["responses_create_params"]["input"][0]["content"] for row in rows_of(path)]
 
 
-def annotations(path: Path) -> list[Row]:
+def annotated_rows(path: Path) -> list[Row]:
     """Return what `--annotate` added to the rows of a curated file, in order."""
     return [row["spotter"] for row in rows_of(path)]

@@ -135,7 +135,7 @@ def curate_warnings(result: CurateResult, recipe: Recipe) -> Iterator[str]:
     if shaped and recipe.outcome == "pass" and "zero_variance" in recipe.drop:
         yield (
             f"the rewards of {counted_noun(shaped, 'task')} differ although all rollouts pass or"
-            f" all fail (the pass threshold is {result.run.pass_threshold:g}): `zero_variance` drops"
+            f" all fail at the pass threshold {result.run.pass_threshold:g}: `zero_variance` drops"
             " these tasks; `outcome: reward` would keep them"
         )
     missing = result.manifest["counts"]["tasks"] - result.manifest["counts"]["candidates"]

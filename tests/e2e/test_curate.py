@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.curated_runs import annotations, curate, curated, prompts, write_pool
+from tests.curated_runs import Outcomes, annotated_rows, curate, curated, prompts, write_pool
 from tests.support import Profiled, Row, read_json, run_profile, write_lines
 
 HALF = [1.0, 0.0] * 8
 EASY = [1.0] * 15 + [0.0]
-POOL = {
+POOL: dict[str, Outcomes] = {
     "mail one": HALF,
     "mail two": HALF,
     "mail three": [1.0] * 4 + [0.0] * 12,
@@ -156,7 +156,7 @@ def test_a_curriculum_moves_from_easy_to_hard_in_full_steps(tmp_path: Path) -> N
     write_pool(tmp_path, tasks)
     recipe = "curriculum: {steps: 6, prompts_per_step: 20, std: 0.1}"
     manifest = curated("pool.jsonl", recipe, "--annotate", cwd=tmp_path)
-    rows = annotations(tmp_path / "train.jsonl")
+    rows = annotated_rows(tmp_path / "train.jsonl")
     assert manifest["counts"]["chosen"] == len(rows) == 120
     means = [sum(row["pass_rate"] for row in rows if row["step"] == step) / 20 for step in range(6)]
     assert means == sorted(means, reverse=True)
@@ -178,7 +178,7 @@ def test_a_target_gives_the_distribution_that_it_names(tmp_path: Path) -> None:
     assert without_limit["counts"]["chosen"] > 400
     recipe = "target: {weights: {learnable: 3, unsolved: 1}}\nat_most: 80"
     manifest = curated("pool.jsonl", recipe, "--annotate", cwd=tmp_path)
-    bands = [row["band"] for row in annotations(tmp_path / "train.jsonl")]
+    bands = [row["band"] for row in annotated_rows(tmp_path / "train.jsonl")]
     assert manifest["counts"]["chosen"] == len(bands)
     assert set(bands) == {"learnable"}  # eight failures are not enough to call a task unsolved
 
@@ -200,7 +200,7 @@ def test_slices_get_their_shares(folder: Path) -> None:
 def test_the_manifest_agrees_with_a_profile_of_the_rows_kept(folder: Path) -> None:
     recipe = BOUNDS + "drop: [unhealthy, truncated, masked]\nundecided: drop"
     manifest = curated("pool", recipe, "--annotate", cwd=folder)
-    rows = annotations(folder / "train.jsonl")
+    rows = annotated_rows(folder / "train.jsonl")
     kept = {prompt: POOL[prompt] for prompt in prompts(folder / "train.jsonl")}
     again = write_pool(folder / "kept", kept)
     result = run_profile(again.rollouts, cwd=folder / "kept")
@@ -256,7 +256,7 @@ def test_since_tells_what_was_learned_and_forgotten(tmp_path: Path) -> None:
         "newly_solved": 1,
         "same": 1,
     }
-    rows = annotations(tmp_path / "train.jsonl")
+    rows = annotated_rows(tmp_path / "train.jsonl")
     assert [row["since"] for row in rows] == [
         "newly_learnable",
         "forgotten",
