@@ -11,7 +11,8 @@ from pathlib import Path
 from collector import artifacts, demo_faults
 from collector.atomic_files import anything, write_file
 from collector.bundled_files import find_file
-from collector.collection.collect import Collected, collect
+from collector.collection.collect import collect
+from collector.collection.collected import Collected
 from collector.collection.progress import CollectProgress
 from collector.collection.record import load_record
 from collector.collection.run_files import RunFiles

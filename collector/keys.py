@@ -29,6 +29,18 @@ class Keys:
         self.count += 1
         return True
 
+    @property
+    def task_count(self) -> int:
+        """Return how many tasks have a key."""
+        return len(self._rollouts)
+
+    def count_shared(self, other: Keys) -> int:
+        """Return how many keys both sets have."""
+        return sum(
+            (rollouts & other._rollouts.get(task, 0)).bit_count()
+            for task, rollouts in self._rollouts.items()
+        )
+
     def __contains__(self, key: Key) -> bool:
         """Return whether the set has a key."""
         task, rollout = key

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from collector.collection.collect import Collected, collect
+from collector.collection.collect import collect
+from collector.collection.collected import Collected
 from collector.collection.progress import CollectProgress
 from collector.collection.settings import CollectSettings
 from collector.validation import validate_settings

@@ -6,25 +6,24 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from collector.atomic_files import Drafts
 from collector.collection import record as records
-from collector.collection.aggregate import Aggregated, Aggregation
+from collector.collection.aggregate import Aggregation
 from collector.collection.budget import Budget
+from collector.collection.collected import Collected
 from collector.collection.discovery import Servers, find_servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
 from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
-from collector.collection.prepare import PreparedRun, prepared_run
+from collector.collection.prepare import prepared_run
+from collector.collection.prepared_runs import PreparedRun
 from collector.collection.progress import CollectProgress
 from collector.collection.routing import label_of
-from collector.collection.run_files import RunFiles
-from collector.collection.settings import CollectSettings
-from collector.collection.state import Tally, open_requests
+from collector.collection.settings import CollectOptions, CollectSettings, PlanSettings
+from collector.collection.state import open_requests
 from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
@@ -35,56 +34,8 @@ REACH_SECONDS = 5.0
 SHOWN_CHARACTERS = 400
 
 
-@dataclass
-class Collected:
-    """The result of a collection."""
-
-    files: RunFiles
-    expected_count: int
-    completed_count: int
-    """Completed rollouts, including those of earlier sessions."""
-    new_count: int = 0
-    seconds: float = 0.0
-    failures: Counter[str] = field(default_factory=Counter)
-    """Failed attempts of this session, by class."""
-    terminal_count: int = 0
-    """Rollouts that failed in a way that is never retried."""
-    spent_count: int = 0
-    """Rollouts that used up their attempts."""
-    last_failure: str | None = None
-    unkept_count: int = 0
-    signal: int | None = None
-    is_out_of_time: bool = False
-    """Whether the collection ended because its time budget was used up."""
-    error: SpotterError | None = None
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    aggregated: Aggregated | None = None
-    aggregation_error: SpotterError | None = None
-
-    @property
-    def missing_count(self) -> int:
-        """Return how many rollouts are missing."""
-        return self.expected_count - self.completed_count
-
-    @property
-    def status(self) -> str:
-        """Return in a word how the collection ended."""
-        if not self.missing_count:
-            return "complete"
-        if self.signal:
-            return "interrupted"
-        if self.error:
-            return "stopped"
-        return "out_of_time" if self.is_out_of_time else "incomplete"
-
-    @property
-    def open_count(self) -> int:
-        """Return how many missing rollouts a resume would run."""
-        return self.missing_count - self.terminal_count - self.spent_count
-
-
 def collect(
-    settings: CollectSettings,
+    settings: CollectSettings | PlanSettings,
     progress: CollectProgress,
     *,
     drafts: Drafts | None = None,
@@ -107,7 +58,7 @@ class _Collection:
     """One session of a run."""
 
     def __init__(
-        self, settings: CollectSettings, run: PreparedRun, progress: CollectProgress
+        self, settings: CollectOptions, run: PreparedRun, progress: CollectProgress
     ) -> None:
         self._settings = settings
         self._run = run
@@ -121,6 +72,7 @@ class _Collection:
             expected_count=run.rollout_counts.total(),
             completed_count=run.state.done.count,
             tallies=run.state.tallies,
+            unplanned_count=run.unplanned_count,
         )
 
     async def collect(self) -> Collected:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from collector.atomic_files import Drafts, anything
@@ -15,48 +14,22 @@ from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
 from collector.collection.materialize import Materialized, materialize, unused_names
+from collector.collection.plan_preparation import planned_run
+from collector.collection.prepared_runs import Listener, PreparedRun, Resumption
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
 from collector.collection.run_files import RunFiles, already_collected, refuse_both
-from collector.collection.settings import CollectSettings
-from collector.collection.state import ResumeRules, RunState, read_inputs, read_state
+from collector.collection.settings import CollectSettings, PlanSettings
 from collector.errors import FileError, UsageError
 from collector.terminal import counted_noun
 
-Listener = Callable[[str], None]
 SHOWN_AGENTS = 20
-
-
-@dataclass
-class PreparedRun:
-    """A run that is locked, repaired and checked, and whose new files are still drafts."""
-
-    files: RunFiles
-    journal: Journal
-    drafts: Drafts
-    record: Record
-    rollout_counts: Counter[str]
-    """All rollouts of the run, per agent."""
-    state: RunState = field(default_factory=RunState)
-    is_fresh: bool = True
-    made_by: str = "collect"
-
-    def publish(self) -> None:
-        """Publish the materialized inputs and the record: the run has begun."""
-        if self.is_fresh:
-            # rollouts and failures first: once they are gone, a resume starts over in any case
-            self.journal.empty()
-            for path in (self.files.failures, self.files.aggregate, *self.files.torn()):
-                path.unlink(missing_ok=True)
-        self.record.start(self.made_by)
-        records.save_record(self.files.record, self.record, self.drafts)
-        self.drafts.publish()
 
 
 @contextlib.contextmanager
 def prepared_run(
-    settings: CollectSettings, drafts: Drafts, *, say: Listener, step: Listener
+    settings: CollectSettings | PlanSettings, drafts: Drafts, *, say: Listener, step: Listener
 ) -> Iterator[PreparedRun]:
     """Yield a run that is ready to be collected; leave no files behind if preparing fails.
 
@@ -77,26 +50,43 @@ def prepared_run(
             f" make sure that no other collector writes {files.rollouts.name}"
         )
     try:
-        yield _Preparation(settings, files, journal, drafts).run(say, step)
+        resumption = Resumption(settings, files, journal, drafts)
+        if isinstance(settings, PlanSettings):
+            yield planned_run(settings, resumption, say, step)
+        else:
+            yield _Preparation(settings, resumption).run(say, step)
     finally:
         if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):
             files.rollouts.unlink(missing_ok=True)
         journal.close()
 
 
-def _refuse_contradictions(settings: CollectSettings, files: RunFiles) -> None:
+def _refuse_contradictions(settings: CollectSettings | PlanSettings, files: RunFiles) -> None:
     refuse_both(settings)
-    given = os.path.realpath(settings.input_jsonl_fpath)
-    if given in (os.path.realpath(path) for path in files.all()):
-        raise UsageError(f"{settings.input_jsonl_fpath} is the input, and would be overwritten")
+    if isinstance(settings, PlanSettings):
+        path, noun = settings.plan, "plan"
+    else:
+        path, noun = settings.input_jsonl_fpath, "input"
+    if os.path.realpath(path) in (os.path.realpath(one) for one in files.all()):
+        raise UsageError(f"{path} is the {noun}, and would be overwritten")
 
 
 @dataclass(frozen=True)
 class _Preparation:
     settings: CollectSettings
-    files: RunFiles
-    journal: Journal
-    drafts: Drafts
+    resumption: Resumption
+
+    @property
+    def files(self) -> RunFiles:
+        return self.resumption.files
+
+    @property
+    def journal(self) -> Journal:
+        return self.resumption.journal
+
+    @property
+    def drafts(self) -> Drafts:
+        return self.resumption.drafts
 
     def run(self, say: Listener, step: Listener) -> PreparedRun:
         has_results = not self.journal.is_empty() or self.files.failures.exists()
@@ -123,26 +113,9 @@ class _Preparation:
         old = records.load_record(files.record)
         tasks = self.drafts.current(settings.input_jsonl_fpath)
         if old and (changes := records.differences(old, settings, tasks)):
-            raise self._mismatch(changes)
+            raise self.resumption.mismatch(changes)
         record = self._top_up(old, say) if old else self._recognize(say)
-        records.count_as(record, settings)
-        self._repair(say)
-        expected = read_inputs(self.drafts.current(files.inputs), step)
-        if expected.sha256 != record.materialized.sha256:
-            raise self._mismatch([f"{files.inputs} was changed since"])
-        reading = ResumeRules(
-            retry_timeouts=settings.retry_terminal_timeouts,
-            longest_first=settings.dispatch_longest_first,
-        )
-        return PreparedRun(
-            files=files,
-            journal=self.journal,
-            drafts=self.drafts,
-            record=record,
-            rollout_counts=expected.rollout_counts,
-            state=read_state(files.rollouts, files.failures, expected, step, reading),
-            is_fresh=False,
-        )
+        return self.resumption.run(record, say, step)
 
     def _draft_inputs(self, say: Listener, *, keeps_own_agents: bool = False) -> Materialized:
         """Draft the materialized inputs, and warn about settings that the rows do not fit."""
@@ -179,7 +152,7 @@ class _Preparation:
         record.sessions = old.sessions
         problems = records.fewer_repeats(old, materialized)
         if problems := problems or records.cannot_grow(old, settings, materialized):
-            raise self._mismatch(problems)
+            raise self.resumption.mismatch(problems)
         return record
 
     def _recognize(self, say: Listener) -> Record:
@@ -195,24 +168,7 @@ class _Preparation:
             if rows.value == begun:
                 materialized.sha256 = records.sha256_of(inputs)
                 return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
-        raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
-
-    def _repair(self, say: Listener) -> None:
-        if message := self.journal.repair():
-            say(message)
-        if self.files.failures.exists():
-            failures = Journal(self.files.failures)
-            if message := failures.repair():
-                say(message)
-            failures.close()
-
-    def _mismatch(self, changes: list[str]) -> UsageError:
-        return UsageError(
-            f"{self.files.rollouts} cannot be resumed: it was collected differently\n  "
-            + "\n  ".join(changes)
-            + "\n  what to do: resume with the same settings, start over with"
-            " --overwrite, or give another output_jsonl_fpath"
-        )
+        raise self.resumption.mismatch([f"the input or the settings: they do not lead to {inputs}"])
 
 
 def _warnings(settings: CollectSettings, materialized: Materialized) -> Iterator[str]:

@@ -49,6 +49,12 @@ class RecordedSettings(Counting, RowSettings):
     prompt_config: FileRecord | None = None
 
 
+class PlanRecord(FileRecord):
+    """A plan that added rollouts to the run."""
+
+    added_rollout_count: int
+
+
 class MaterializedRecord(_Part):
     """The rows to run."""
 
@@ -56,6 +62,7 @@ class MaterializedRecord(_Part):
     task_count: int
     rollout_count: int
     repeats: dict[str, int]
+    plans: list[PlanRecord] = []
 
 
 class Session(_Part):
@@ -74,10 +81,20 @@ class Record(_Part):
 
     format: Literal[1] = 1
     versions: dict[str, str]
-    input: FileRecord
+    input: FileRecord | None = None
+    """The task file, unless it is unknown: only a plan can add to such a run."""
     settings: RecordedSettings
     materialized: MaterializedRecord
+    following: MaterializedRecord | None = None
+    """The rows that are about to take the place of the materialized inputs."""
     sessions: list[Session] = []
+
+    def fits(self, sha256: str) -> bool:
+        """Tell whether the materialized inputs are the run's, also after a kill replacing them."""
+        if self.following and self.following.sha256 == sha256:
+            self.materialized = self.following
+        self.following = None
+        return self.materialized.sha256 == sha256
 
     def start(self, made_by: str) -> None:
         """Note that a session of a command begins."""
@@ -96,12 +113,10 @@ def new_record(
 ) -> Record:
     """Describe a run that is about to begin."""
     return Record(
-        versions={
-            "spotter": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256),
+        versions=_versions(),
+        input=FileRecord(
+            path=path_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256
+        ),
         settings=RecordedSettings.model_validate(
             {
                 **dict(settings),
@@ -114,6 +129,17 @@ def new_record(
             task_count=materialized.task_count,
             rollout_count=materialized.rollout_count,
             repeats=materialized.repeats,
+        ),
+    )
+
+
+def found_record(sha256: str, *, task_count: int, rollout_count: int) -> Record:
+    """Describe a run that has no record, by its materialized inputs."""
+    return Record(
+        versions=_versions(),
+        settings=RecordedSettings(),
+        materialized=MaterializedRecord(
+            sha256=sha256, task_count=task_count, rollout_count=rollout_count, repeats={}
         ),
     )
 
@@ -141,6 +167,13 @@ def save_record(path: Path, record: Record, drafts: Drafts) -> None:
         file.write(record.model_dump_json(indent=2).encode() + b"\n")
 
 
+def announce(path: Path, record: Record, following: MaterializedRecord) -> None:
+    """Note at once which materialized inputs come next: a kill can part them from their record."""
+    with Drafts() as drafts:
+        save_record(path, record.model_copy(update={"following": following}), drafts)
+        drafts.publish()
+
+
 def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str]:
     """Return a line for each setting that no longer fits the run; more rows or repeats do fit.
 
@@ -164,7 +197,9 @@ def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str
         lines.append(
             f"prompt_config: it was {_file_text(before.prompt_config)}, now {_file_text(prompt)}"
         )
-    if old.input.sha256 != sha256_of(tasks):
+    if old.input is None:
+        lines.append("input_jsonl_fpath: the run has no record of its task file; use --plan")
+    elif old.input.sha256 != sha256_of(tasks):
         lines.append(
             f"input_jsonl_fpath: {settings.input_jsonl_fpath} has other content than"
             f" {old.input.path} had"
@@ -187,6 +222,8 @@ def fewer_repeats(old: Record, materialized: Materialized) -> list[str]:
 
 def cannot_grow(old: Record, settings: CollectSettings, materialized: Materialized) -> list[str]:
     """Return why more repeats would assign existing rollouts to other rows or agents."""
+    if any(part.plans for part in (old.materialized, old.following) if part):
+        return ["limit and num_repeats: they cannot change after a plan; add repeats with --plan"]
     if materialized.repeats == old.materialized.repeats:
         return []
     if settings.fan_out:
@@ -199,7 +236,7 @@ def cannot_grow(old: Record, settings: CollectSettings, materialized: Materializ
     return []
 
 
-def count_as(record: Record, settings: CollectSettings) -> None:
+def count_as(record: Record, settings: Counting) -> None:
     """Note what this session counts as zero: it may differ from session to session."""
     counting = {name: getattr(settings, name) for name in Counting.model_fields}
     record.settings = record.settings.model_copy(update=counting)
@@ -214,12 +251,21 @@ def sha256_of(path: Path) -> str:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
+def _versions() -> dict[str, str]:
+    return {
+        "spotter": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in PACKAGES},
+    }
+
+
 def _prompt_record(settings: CollectSettings) -> FileRecord | None:
     path = settings.prompt_config
-    return FileRecord(path=_text(path), sha256=sha256_of(path)) if path else None
+    return FileRecord(path=path_text(path), sha256=sha256_of(path)) if path else None
 
 
-def _text(path: Path) -> str:
+def path_text(path: Path) -> str:
+    """Return a path as text that JSON can hold."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 

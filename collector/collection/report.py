@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.collection.aggregate import Aggregated
-from collector.collection.collect import Collected
+from collector.collection.collected import Collected
 from collector.collection.progress import format_counts, format_duration
 from collector.collection.state import Tally
 from collector.terminal import counted_noun, relative_path
@@ -52,6 +52,7 @@ def as_data(result: Collected) -> dict[str, Any]:
         "expected_rollout_count": result.expected_count,
         "completed_rollout_count": result.completed_count,
         "missing_rollout_count": result.missing_count,
+        "unplanned_rollout_count": result.unplanned_count,
         "new_rollout_count": result.new_count,
         "refused_rollout_count": result.terminal_count,
         "spent_rollout_count": result.spent_count,
@@ -194,6 +195,11 @@ def _next_steps(result: Collected) -> Iterator[Block]:
         yield Line(f"Out of time: {counted_noun(result.open_count, 'rollout')} left to run.")
     if result.open_count > 0:
         yield Line("To go on, give the same command again with --resume.")
+    if result.unplanned_count:
+        yield Line(
+            f"Not in the plan: {counted_noun(result.unplanned_count, 'missing rollout')}; the"
+            " run's own command with --resume runs them."
+        )
     if result.spent_count:
         yield Line(
             f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"

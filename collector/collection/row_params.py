@@ -74,6 +74,29 @@ class RowParams:
             row[PARAMS].setdefault("metadata", {})["extra_body"] = text
 
 
+def seed_of(row: Row) -> int | None:
+    """Return the seed of a materialized row, if it has one."""
+    seed = _stored_extra_body(row).get("seed")
+    return seed if isinstance(seed, int) else None
+
+
+def without_seed(row: Row) -> Row:
+    """Return a materialized row without its seed."""
+    if seed_of(row) is None:
+        return row
+    body = {name: value for name, value in _stored_extra_body(row).items() if name != "seed"}
+    metadata = {**row[PARAMS]["metadata"], "extra_body": body}
+    return {**row, PARAMS: {**row[PARAMS], "metadata": metadata}}
+
+
+def _stored_extra_body(row: Row) -> Row:
+    """Return the vLLM settings of a row; nothing if it has none that can be read."""
+    try:
+        return _extra_body(row) if isinstance(row.get(PARAMS), dict) else {}
+    except UnusableRowError:
+        return {}
+
+
 def _with_current_names(params: Mapping[str, Any]) -> Row:
     """Return the parameters under their names in the Responses API."""
     if OLD_LIMIT not in params:

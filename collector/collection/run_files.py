@@ -13,7 +13,7 @@ from collector.artifacts import (
     beside,
 )
 from collector.collection.settings import CollectOptions
-from collector.errors import UsageError
+from collector.errors import FileError, UsageError
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,22 @@ def refuse_collected(settings: CollectOptions) -> None:
     """Raise UsageError if the output exists, and the settings neither resume nor replace it."""
     refuse_both(settings)
     files = RunFiles(settings.output_jsonl_fpath.absolute())
+    if settings.plan:
+        refuse_absent_run(files)
     has_rollouts = files.rollouts.exists() and files.rollouts.stat().st_size
     if (has_rollouts or files.inputs.exists() or files.failures.exists()) and not (
         settings.resume_from_cache or settings.overwrite
     ):
         raise already_collected(files.rollouts)
+
+
+def refuse_absent_run(files: RunFiles) -> None:
+    """Raise FileError if there is no run to which a plan could add repeats."""
+    if not files.inputs.exists():
+        raise FileError(
+            f"there is no run to add repeats to: {files.inputs} does not exist\n"
+            "  what to do: collect the run first, or name its rollouts file with --output"
+        )
 
 
 def already_collected(rollouts: Path) -> UsageError:

@@ -6,7 +6,7 @@ import hashlib
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,8 @@ class RunState:
     tallies: dict[str, Tally] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
     """The seconds of the longest failed attempt, if rollouts run longest first."""
+    chosen: Keys | None = None
+    """The rollouts that this session may run; None means all."""
 
     def tally(self, agent: str) -> Tally:
         """Return the counts of an agent."""
@@ -77,16 +79,23 @@ class RunState:
 
     def count_given_up(self, max_attempts: int) -> tuple[int, int]:
         """Return how many rollouts are never retried, and how many used up their attempts."""
-        terminal = sum(key not in self.done for key in self.terminal)
+        terminal = sum(key not in self.done and self.is_chosen(key) for key in self.terminal)
         spent = sum(
-            count >= max_attempts and key not in self.done and key not in self.terminal
+            count >= max_attempts
+            and key not in self.done
+            and key not in self.terminal
+            and self.is_chosen(key)
             for key, count in self.attempts.items()
         )
         return terminal, spent
 
+    def is_chosen(self, key: Key) -> bool:
+        """Tell whether this session may run a rollout."""
+        return self.chosen is None or key in self.chosen
+
     def is_open(self, key: Key, max_attempts: int) -> bool:
         """Tell whether a rollout must still run."""
-        if key in self.done or key in self.terminal:
+        if key in self.done or key in self.terminal or not self.is_chosen(key):
             return False
         return self.attempts.get(key, 0) < max_attempts
 
@@ -100,14 +109,21 @@ class Expected:
     rollout_counts: Counter[str]
 
 
-def read_inputs(path: Path, listener: Listener) -> Expected:
-    """Read the materialized inputs; raise LinesError if a line cannot be run."""
+def read_inputs(
+    path: Path, listener: Listener, visit: Callable[[Request, int], None] | None = None
+) -> Expected:
+    """Read the materialized inputs; raise LinesError if a line cannot be run.
+
+    `visit` gets each row, and the position of its line in the file.
+    """
     digest = hashlib.sha256()
+    offset = 0
     keys = Keys()
     counts: Counter[str] = Counter()
     problems = LineProblems(path)
     for number, line in numbered_lines(path, listener):
         digest.update(line)
+        start, offset = offset, offset + len(line)
         if not line.strip():
             continue
         try:
@@ -118,6 +134,8 @@ def read_inputs(path: Path, listener: Listener) -> Expected:
         if not keys.add(request.key):
             problems.add(number, f"{_key_text(request.key)} appears twice")
         counts[request.agent] += 1
+        if visit:
+            visit(request, start)
     problems.raise_any()
     return Expected(digest.hexdigest(), keys, counts)
 

@@ -15,7 +15,7 @@ from collector.overrides import FLAG_ONLY, WITH_SERVE, Override
 from collector.terminal import counted_noun, say, show
 
 if TYPE_CHECKING:
-    from collector.collection.collect import Collected
+    from collector.collection.collected import Collected
     from collector.collection.settings import CollectOptions
     from collector.uploading.content import Upload
 
@@ -82,6 +82,7 @@ def collect(
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 8 --resume
+    spotter collect --plan plan.jsonl -o results/rollouts.jsonl --resume
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4 --upload wandb
     spotter collect +agent_name=my_agent +input_jsonl_fpath=tasks.jsonl \\
         +output_jsonl_fpath=results/rollouts.jsonl +num_repeats=4 +num_samples_in_parallel=10 \\
@@ -91,6 +92,10 @@ def collect(
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
     trackers = ready_trackers(upload)
+    if settings.plan and (split or reuse_existing_data_preparation):
+        raise UsageError(
+            "--split and --reuse-existing-data-preparation choose tasks, and --plan does so too"
+        )
     if serve:
         served = ServedConfigs(
             config or [],
@@ -99,7 +104,7 @@ def collect(
             reuse=reuse_existing_data_preparation,
         )
         result = collect_served(settings, served)
-    elif settings.input_jsonl_fpath is None:
+    elif settings.input_jsonl_fpath is None and settings.plan is None:
         raise UsageError("which tasks? Name a task file with --input, or configs with --serve")
     elif config or config_settings or split or reuse_existing_data_preparation:
         raise UsageError(
@@ -147,13 +152,13 @@ def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
         return result.error
     if result.signal:
         return typer.Exit(128 + result.signal)
-    is_as_planned = result.is_out_of_time and result.missing_count == result.open_count
+    is_as_planned = result.is_out_of_time and result.due_count == result.open_count
     if is_as_planned and result.new_count and not require_complete:
         return None  # the next session continues
-    if result.missing_count:
+    if result.due_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
         return ServerError(
-            f"{counted_noun(result.missing_count, 'rollout')} of {result.expected_count:,} missing"
+            f"{counted_noun(result.due_count, 'rollout')} of {result.expected_count:,} missing"
             f"{reason}"
         )
     return None

@@ -10,7 +10,7 @@ from collector.terminal import say
 
 if TYPE_CHECKING:
     from collector.atomic_files import Drafts
-    from collector.collection.collect import Collected
+    from collector.collection.collected import Collected
     from collector.collection.settings import CollectOptions
     from collector.servers.config import ServerConfig
 
@@ -27,19 +27,25 @@ class ServedConfigs:
 
 
 def collect_from_running(
-    options: CollectOptions, tasks: Path, *, drafts: Drafts | None = None, **address: Any
+    options: CollectOptions, tasks: Path | None, *, drafts: Drafts | None = None, **address: Any
 ) -> Collected:
     """Collect from running servers; `address` replaces the settings of the head server.
 
-    The tasks may be one of the drafts.
+    The tasks may be one of the drafts. With a plan, there are none.
     """
     from collector.collection.collect import collect as collect_run
     from collector.collection.progress import CollectProgress
-    from collector.collection.settings import CollectSettings
+    from collector.collection.settings import CollectSettings, PlanSettings
     from collector.validation import validate_settings
 
-    given = {**dict(options), "input_jsonl_fpath": _find_tasks(tasks), **address}
-    return collect_run(validate_settings(CollectSettings, given), CollectProgress(), drafts=drafts)
+    given = {**dict(options), **address}
+    settings: CollectSettings | PlanSettings
+    if tasks is None:
+        settings = validate_settings(PlanSettings, given)
+    else:
+        given["input_jsonl_fpath"] = _find_tasks(tasks)
+        settings = validate_settings(CollectSettings, given)
+    return collect_run(settings, CollectProgress(), drafts=drafts)
 
 
 def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
@@ -51,7 +57,9 @@ def collect_served(options: CollectOptions, served: ServedConfigs) -> Collected:
 
     servers = server_configs(load_config(served.configs, served.settings))
     with NewDrafts() as drafts:
-        tasks = options.input_jsonl_fpath or _prepare_tasks(options, servers, served, drafts)
+        tasks = options.input_jsonl_fpath
+        if tasks is None and options.plan is None:
+            tasks = _prepare_tasks(options, servers, served, drafts)
         refuse_collected(options)
         with child_gym(served.configs, served.settings) as gym:
             return collect_from_running(

@@ -9,7 +9,7 @@ from collector.artifacts import (
     default_run_id,
 )
 from collector.collection import report
-from collector.collection.collect import Collected
+from collector.collection.collected import Collected
 from collector.uploading.content import Figures, Upload, bundle_files, describe_run
 from collector.uploading.metric_names import safe_name
 

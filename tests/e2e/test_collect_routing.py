@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collector.collection.collect import Collected
+from collector.collection.collected import Collected
 from collector.errors import UsageError
 from tests.collecting import Told, collected, metrics_of, record_of
 from tests.gym import AGENT, Gym, GymFactory, keys_of, rows_of, write_tasks

@@ -8,6 +8,7 @@ docs/commands.md. `OverrideName` and the notes beside it are for NeMo Gym's `+ke
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, StrictBool, model_validator
@@ -73,7 +74,7 @@ class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
             "--input",
             "-i",
             readable=False,
-            help="The task file; not needed with `--serve`.",
+            help="The task file; not needed with `--serve` or `--plan`.",
         ),
     ] = None
     output_jsonl_fpath: Annotated[
@@ -85,6 +86,15 @@ class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
             help="The rollouts file. The other files are written beside it.",
         ),
     ]
+    plan: Annotated[
+        Path | None,
+        Option(
+            readable=False,
+            help="With `--resume`, add the repeats of a plan to the run, and run only the missing"
+            " rollouts of its tasks. A plan has JSON lines with `task_index` and `num_repeats`"
+            " (in total), and `agent_name` and `task_id` if wanted.",
+        ),
+    ] = None
     prompt_config: Annotated[
         Path | None,
         Option(
@@ -121,8 +131,34 @@ class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
             )
         return self
 
+    @model_validator(mode="after")
+    def _refuse_plan_contradictions(self) -> Self:
+        if self.plan is None:
+            return self
+        if not self.resume_from_cache:
+            raise ValueError(
+                "--plan adds repeats to a run that exists, so it needs --resume\n  what to do:"
+                f" spotter collect --plan {quote(str(self.plan))}"
+                f" -o {quote(str(self.output_jsonl_fpath))} --resume"
+            )
+        fields = CollectOptions.model_fields
+        names = [*RowSettings.model_fields, "input_jsonl_fpath", "prompt_config"]
+        given = [name for name in names if getattr(self, name) != fields[name].default]
+        if given:
+            raise ValueError(
+                f"--plan takes tasks, agents and settings from the run: leave out"
+                f" {', '.join(given)}"
+            )
+        return self
+
 
 class CollectSettings(CollectOptions):
     """The settings of a collection, whose task file is known."""
 
     input_jsonl_fpath: Path
+
+
+class PlanSettings(CollectOptions):
+    """The settings of a collection that adds the repeats of a plan to a run."""
+
+    plan: Path
