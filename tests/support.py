@@ -41,6 +41,7 @@ MARTS = (
     "metric_histograms",
     "reward_by_length",
     "task_bands",
+    "rollout_pairs",
     "agent_reliability",
     "failure_classes",
     "rollout_health",

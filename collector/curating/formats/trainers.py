@@ -79,7 +79,7 @@ def _extra_info(fields: FormatFields) -> str:
 
 def _write_slime(staged: StagedRows, fields: FormatFields, draft: Path) -> None:
     names = ("index", "task_id", "task_index", "data_source", "row", "spotter")
-    with staged.path.open("rb") as source, draft.open("r+b", buffering=1 << 20) as target:
+    with staged.path.open("rb") as source, draft.open("wb", buffering=1 << 20) as target:
         for line in source:
             parts = orjson.loads(line)
             answer = staged.answer_field
