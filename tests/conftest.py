@@ -42,6 +42,7 @@ def pytest_configure() -> None:
     """Forget the settings of whoever runs the tests: they would write into their warehouse."""
     for name in ("SPOTTER_WAREHOUSE", "SPOTTER_ROLLOUTS", "SPOTTER_TEMP", "NO_COLOR"):
         os.environ.pop(name, None)
+    os.environ["HF_HUB_OFFLINE"] = "1"  # the tests of formats load local files with `datasets`
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

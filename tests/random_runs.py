@@ -13,6 +13,7 @@ from typing import Any
 
 from tests import reference
 from tests.reference import Rollout
+from tests.responses import says
 from tests.support import Profiled, Row, key, profiled, write_run
 
 ABSENT = object()
@@ -208,7 +209,10 @@ def random_rollout(rng: random.Random, asked: Row, kind: Kind, found: Row) -> Ro
         mask_sample=kind.mask(rng),
         extracted_answer=kind.answer(rng),
         other=kind.answer(rng),
-        response={"usage": without_absent(output_tokens=kind.tokens(rng))},
+        response={
+            "usage": without_absent(output_tokens=kind.tokens(rng)),
+            **random_output(asked["_ng_task_index"], asked["_ng_rollout_index"]),
+        },
     )
     is_measured = reference.is_measured(fields)
     if not is_measured:
@@ -217,6 +221,12 @@ def random_rollout(rng: random.Random, asked: Row, kind: Kind, found: Row) -> Ro
     decoy = found if is_scored and is_measured else dict.fromkeys(found, "decoy")
     names = ("agent_ref", "_ng_task_index", "_ng_rollout_index")
     return {**{name: asked[name] for name in names}, **fields, **decoy}
+
+
+def random_output(task: int, rollout: int) -> Row:
+    """Return what the model said: nothing in some rollouts, and only a beginning in others."""
+    said = [] if (task + rollout) % 5 == 0 else [says(f"done in {rollout} ways")]
+    return {"output": said, "status": "incomplete" if (task + rollout) % 7 == 0 else "completed"}
 
 
 def masked_fields(rng: random.Random) -> Row:

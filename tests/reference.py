@@ -288,6 +288,38 @@ def task_band(task: Task, threshold: float) -> Figures:
     return columns
 
 
+def is_usable(health: Row) -> bool:
+    """Tell whether the findings of a rollout allow training on it."""
+    names = (
+        "is_output_empty",
+        "is_truncated",
+        "is_verdict_inconsistent",
+        "is_ground_truth_suspect",
+    )
+    return not any(health[name] for name in names) and health["gym_verdict"] != "unhealthy"
+
+
+def rollout_pair(task: Task, threshold: float) -> Figures:
+    """Return the best and the worst of a task's usable rollouts."""
+
+    def shortest(reward: float) -> Rollout:
+        same = [one for one in task if one.reward == reward]
+        return min(same, key=lambda one: (math.isnan(one.tokens), one.tokens, one.index))
+
+    best, worst = shortest(max(rewards(task))), shortest(min(rewards(task)))
+    columns: Figures = {"usable_rollout_count": len(task)}
+    for name, one in (("best", best), ("worst", worst)):
+        columns |= {
+            f"{name}_rollout_index": one.index,
+            f"{name}_reward": one.reward,
+            f"{name}_output_tokens": None if math.isnan(one.tokens) else one.tokens,
+            f"is_{name}_pass": one.reward >= threshold,
+        }
+    difference = best.reward - worst.reward
+    columns["reward_difference"] = difference if math.isfinite(difference) else None
+    return columns
+
+
 def mixed_share(flags: Sequence[float], size: int) -> float:
     """Return the (expected) share of groups that have both a pass and a failure."""
     n, c = len(flags), round(sum(flags))

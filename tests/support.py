@@ -47,7 +47,7 @@ MARTS = (
 )
 COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 """The marts that `spotter compare` fills."""
-VIEWS = ("curation_candidates",)
+VIEWS = ("curation_candidates", "rollout_pairs")
 ALL_MARTS = (*MARTS, *VIEWS, *COMPARISONS)
 
 

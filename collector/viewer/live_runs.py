@@ -17,8 +17,8 @@ import orjson
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.known_settings import known_statistics
+from collector.rollout_offsets import INDEX_FOLDER
 from collector.viewer.text import utc
-from collector.viewer.transcripts.offsets import INDEX_FOLDER
 from collector.warehouse.sql import Row
 
 QUIET_SECONDS = 60.0

@@ -26,6 +26,7 @@ KEYS = {
     "agent_reliability": ("agent_name",),
     "failure_classes": ("agent_name", "failure_class"),
     "task_bands": ("task_index", "agent_name"),
+    "rollout_pairs": ("task_index", "agent_name"),
     "metric_histograms": ("agent_name", "metric", "bin_index"),
     "reward_by_length": ("agent_name",),
     "rollout_health": ("task_index", "rollout_index"),
@@ -137,6 +138,26 @@ def test_task_bands_have_wilsons_interval_and_the_expected_share_of_mixed_groups
     }
     found = written.run.table("from task_bands")
     assert differences(found, expected, KEYS["task_bands"]) == []
+
+
+def test_rollout_pairs_are_the_first_and_last_usable_rollouts_by_reward(written: Written) -> None:
+    health = {
+        (row["task_index"], row["rollout_index"]): row
+        for row in written.run.table("from rollout_health")
+    }
+    usable = [
+        one
+        for one in reference.scored(written.rollouts)
+        if reference.is_usable(health[one.task, one.index])
+    ]
+    expected = {
+        task: reference.rollout_pair(rollouts, written.setting.threshold)
+        for task, rollouts in grouped(usable, lambda one: (one.task, one.agent)).items()
+    }
+    found = written.run.table("from rollout_pairs")
+    assert differences(found, expected, KEYS["rollout_pairs"]) == []
+    assert {row["reward_difference"] > 0 for row in found} == {True, False}
+    assert len(usable) < len(reference.scored(written.rollouts))
 
 
 def test_reward_by_length_equals_numpys_correlations(written: Written) -> None:

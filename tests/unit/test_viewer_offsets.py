@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from collector.errors import FileError
+from collector.rollout_offsets import INDEX_FOLDER, Offsets
 from collector.viewer.transcripts import files as transcripts
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
-from collector.viewer.transcripts.offsets import INDEX_FOLDER, Offsets
 from tests.support import key, write_lines
 
 
@@ -142,7 +142,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_the_end_of_the_index(
                 file.write(line[20:] + b"\n")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("collector.viewer.transcripts.offsets.STEP_BYTES", 1 << 16)
+        patch.setattr("collector.rollout_offsets.STEP_BYTES", 1 << 16)
         offsets.update(finish)
     assert 0 < offsets.pending_bytes() <= len(line) + 1
     assert text_of(updated(rollouts), 70_000, 0) == "late"
@@ -266,7 +266,7 @@ def test_a_process_killed_while_it_indexes_leaves_the_old_index(rollouts: Path) 
         )
     script = (
         "import pathlib, sys, time\n"
-        "from collector.viewer.transcripts.offsets import Offsets\n"
+        "from collector.rollout_offsets import Offsets\n"
         "def stall(done, total):\n"
         "    print('going', flush=True); time.sleep(60)\n"
         "Offsets(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])).update(stall)\n"
@@ -385,7 +385,7 @@ def test_closing_stops_an_index_that_is_being_built(
 ) -> None:
     write_texts(rollouts, 400)
     monkeypatch.setattr(transcripts, "SMALL_BYTES", 1)
-    monkeypatch.setattr("collector.viewer.transcripts.offsets.STEP_BYTES", 1)
+    monkeypatch.setattr("collector.rollout_offsets.STEP_BYTES", 1)
     begun, go = threading.Event(), threading.Event()
 
     def say(_: str) -> None:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from collector.errors import FileError
+from collector.stored_rollouts import StoredRollout
 from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
@@ -31,7 +32,7 @@ from collector.viewer.marts.neighbours import (
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import NotReadyError, StoredRollout
+from collector.viewer.transcripts.files import NotReadyError
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.text_limits import Cutter, as_json, resolve_pointer
 from collector.warehouse.sql import Row

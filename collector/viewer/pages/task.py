@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from collector.errors import FileError
 from collector.jsonl import parse_object
+from collector.stored_rollouts import StoredRollout
 from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
 from collector.viewer.marts import queries
@@ -25,7 +26,7 @@ from collector.viewer.render import page
 from collector.viewer.text import utc
 from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
-from collector.viewer.transcripts.files import NotReadyError, StoredRollout, Transcripts
+from collector.viewer.transcripts.files import NotReadyError, Transcripts
 from collector.viewer.transcripts.items import last_message
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer

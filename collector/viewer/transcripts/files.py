@@ -1,30 +1,20 @@
-"""Reads single rollouts from their files, with the help of an index of byte offsets."""
+"""Reads single rollouts for pages, and indexes large files in the background."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from collector.errors import FileError, SpotterError
-from collector.jsonl import Row, read_object
-from collector.temporary_files import temporary_folder
-from collector.viewer.text import size, utc
-from collector.viewer.transcripts.offsets import (
-    INDEX_FOLDER,
-    ByteRange,
-    DamagedIndexError,
-    Offsets,
-    indices_of,
-)
+from collector.rollout_offsets import Offsets
+from collector.stored_rollouts import StoredRollout, index_folder, read_stored
+from collector.viewer.text import size
 
 SMALL_BYTES = 64 << 20
 SAY_SECONDS = 2.0
@@ -53,16 +43,6 @@ class IndexState:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class StoredRollout:
-    """A line of a rollouts file, parsed."""
-
-    raw: bytes
-    row: Row
-    changed_at: datetime
-    """When the file was last written to, in UTC."""
-
-
 class Transcripts:
     """Reads rollouts from the files of a warehouse's runs, for pages in several threads.
 
@@ -74,7 +54,7 @@ class Transcripts:
         """Create a reader that keeps its indexes below `folder` and reports progress to `say`."""
         self._say = say
         self._resources = contextlib.ExitStack()
-        self._folder = self._index_folder(folder / INDEX_FOLDER)
+        self._folder = self._resources.enter_context(index_folder(folder))
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._queue: deque[Path] = deque()
@@ -127,23 +107,7 @@ class Transcripts:
     def read(self, path: Path, task: int, rollout: int) -> StoredRollout:
         """Return a rollout; raise NotReadyError during indexing, FileError if it is absent."""
         path = path.absolute()
-        self._prepare(path)
-        offsets = self._offsets(path)
-        try:
-            stored = _read_rollout(offsets, task, rollout)
-            is_stale = stored is None and offsets.find(task, rollout) is not None
-        except DamagedIndexError:
-            stored, is_stale = None, True
-        if is_stale:  # the index is damaged, or the file changed but not its size and time
-            offsets.delete()
-            self._prepare(path)
-            stored = _read_again(offsets, task, rollout)
-        if stored is None:
-            raise FileError(
-                f"{path} has no rollout {rollout} of task {task}\n"
-                "  what to do: profile the file again, if it has changed"
-            )
-        return stored
+        return read_stored(self._offsets(path), task, rollout, lambda: self._prepare(path))
 
     def close(self) -> None:
         """Stop indexing, and remove the temporary folder if there is one."""
@@ -226,46 +190,3 @@ class Transcripts:
             return str(error)
         self._say(f"indexed {path.name} in {time.monotonic() - started:.1f} s")
         return ""
-
-    def _index_folder(self, folder: Path) -> Path:
-        """Return the folder if it is writable, else a temporary folder."""
-        with contextlib.suppress(OSError):
-            folder.mkdir(exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        return self._resources.enter_context(temporary_folder())
-
-
-def _read_again(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
-    try:
-        return _read_rollout(offsets, task, rollout)
-    except DamagedIndexError as error:
-        raise FileError(f"the index {offsets.path} is damaged right after it was built") from error
-
-
-def _read_rollout(offsets: Offsets, task: int, rollout: int) -> StoredRollout | None:
-    """Return the line at the indexed position, or None if it is not that of the rollout."""
-    position = offsets.find(task, rollout)
-    if position is None:
-        return None
-    raw, changed_at = _read_bytes(offsets.rollouts, position)
-    try:
-        row = read_object(raw)
-    except ValueError:
-        return None
-    if indices_of(row) != (task, rollout):
-        return None
-    return StoredRollout(raw, row, changed_at)
-
-
-def _read_bytes(path: Path, position: ByteRange) -> tuple[bytes, datetime]:
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            file.seek(position.offset)
-            return file.read(min(position.length, status.st_size)), utc(status.st_mtime)
-    except OSError as error:
-        raise FileError(
-            f"cannot read the rollouts file {path}: {error.strerror}\n"
-            "  what to do: put it back, or profile it again where it is now"
-        ) from error

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from collector import answer_fields
 from collector.jsonl import Row
 from collector.viewer.transcripts.text_limits import Cutter, Text, pointer
 
@@ -14,13 +15,6 @@ TOOLS = 200
 FIELD_CHARS = 10_000
 PARAMS = "responses_create_params"
 RESPONSE = "response"
-# names of fields that hold the right answer, in the environments we know
-GROUND_TRUTH_NAMES = (
-    "expected_answer", "ground_truth", "answer", "label", "expected_output", "expected_action",
-    "expected", "correct_answer", "reference_answer", "reference_solution", "reference", "target",
-    "solution", "gold_answer", "gold", "gt",
-)  # fmt: skip
-GROUND_TRUTH_PARENTS = ("verifier_metadata", "metadata")
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
     """Return the fields whose names suggest that they hold the right answer."""
     found = [
         (place, name, source[name])
-        for place in ("", *GROUND_TRUTH_PARENTS)
+        for place in ("", *answer_fields.PARENTS)
         for source in [_dict(row.get(place)) if place else row]
         for name in _ground_truth_names(source)
     ]
@@ -88,7 +82,7 @@ def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
 
 
 def _ground_truth_names(source: Row) -> list[str]:
-    return [name for name in GROUND_TRUTH_NAMES if source.get(name) not in (None, "", [], {})]
+    return [name for name in answer_fields.NAMES if source.get(name) not in (None, "", [], {})]
 
 
 def _response_fields(params: Row, response: Row) -> Row:

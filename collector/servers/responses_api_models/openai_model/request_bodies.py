@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 from typing import Any
 
-from collector.servers.responses_api_models.base import Row
-from collector.servers.responses_api_models.openai_model.messages import bad_request, chat_messages
+from collector.chat_messages import TranslationError, chat_messages, chat_tools
+from collector.servers.responses_api_models.base import ModelError, Row
 
 # fields with the same meaning in both APIs
 SHARED_FIELDS = (
@@ -46,14 +47,19 @@ def chat_request(request: Row) -> Row:
     request = without_nulls(request)
     for name in STORED_FIELDS:
         if name in request:
-            raise bad_request(f"{name} needs an endpoint with the Responses API")
-    body: Row = {"messages": chat_messages(request)}
+            raise _bad_request(f"{name} needs an endpoint with the Responses API")
+    try:
+        messages = chat_messages(request.get("input"), request.get("instructions"))
+        tools = chat_tools(request.get("tools", []))
+    except TranslationError as error:
+        raise _bad_request(str(error)) from error
+    body: Row = {"messages": messages}
     body |= {name: request[name] for name in SHARED_FIELDS if name in request}
     if "top_logprobs" in body:
         body["logprobs"] = True
     if "max_output_tokens" in request:
         body["max_tokens"] = request["max_output_tokens"]
-    return body | _tool_fields(request) | _text_fields(request) | _extra_body(request)
+    return body | _tool_fields(request, tools) | _text_fields(request) | _extra_body(request)
 
 
 def without_nulls(row: Row) -> Row:
@@ -61,33 +67,15 @@ def without_nulls(row: Row) -> Row:
     return {name: value for name, value in row.items() if value is not None}
 
 
-def _tool_fields(request: Row) -> Row:
-    tools = request.get("tools", [])
-    if not isinstance(tools, list):
-        raise bad_request("tools is not a list")
+def _tool_fields(request: Row, tools: list[Row]) -> Row:
     if not tools:
         return {}  # endpoints refuse tool_choice and parallel_tool_calls without tools
-    fields: Row = {"tools": [_tool(tool) for tool in tools]}
+    fields: Row = {"tools": tools}
     if "tool_choice" in request:
         fields["tool_choice"] = _tool_choice(request["tool_choice"])
     if "parallel_tool_calls" in request:
         fields["parallel_tool_calls"] = request["parallel_tool_calls"]
     return fields
-
-
-def _tool(tool: Any) -> Row:
-    if not isinstance(tool, dict) or tool.get("type") != "function":
-        kind = tool.get("type") if isinstance(tool, dict) else tool
-        raise bad_request(f"only function tools can be sent, not {str(kind)[:100]}")
-    if "function" in tool:
-        return tool
-    if not isinstance(tool.get("name"), str):
-        raise bad_request("a tool has no name")
-    names = ("name", "description", "parameters", "strict")
-    return {
-        "type": "function",
-        "function": without_nulls({name: tool.get(name) for name in names}),
-    }
 
 
 def _tool_choice(choice: Any) -> Any:
@@ -102,7 +90,7 @@ def _tool_choice(choice: Any) -> Any:
             "tools": [_tool_choice(tool) for tool in choice["tools"]],
         }
         return {"type": kind, "allowed_tools": allowed}
-    raise bad_request(f"tool_choice cannot be {str(choice)[:200]}")
+    raise _bad_request(f"tool_choice cannot be {str(choice)[:200]}")
 
 
 def _function_choice(choice: Row) -> Row:
@@ -112,7 +100,7 @@ def _function_choice(choice: Row) -> Row:
 def _text_fields(request: Row) -> Row:
     text = request.get("text", {})
     if not isinstance(text, dict):
-        raise bad_request("text is not an object")
+        raise _bad_request("text is not an object")
     verbosity = without_nulls({"verbosity": text.get("verbosity")})
     form = text.get("format") or {"type": "text"}
     kind = form.get("type") if isinstance(form, dict) else None
@@ -121,7 +109,7 @@ def _text_fields(request: Row) -> Row:
     if kind == "json_object":
         return {"response_format": {"type": kind}, **verbosity}
     if kind != "json_schema":
-        raise bad_request(f"text.format cannot be {str(form)[:200]}")
+        raise _bad_request(f"text.format cannot be {str(form)[:200]}")
     schema = {name: value for name, value in without_nulls(form).items() if name != "type"}
     return {"response_format": {"type": kind, "json_schema": schema}, **verbosity}
 
@@ -137,5 +125,9 @@ def _extra_body(request: Row) -> Row:
     except ValueError:
         extra = None
     if not isinstance(extra, dict):
-        raise bad_request("metadata.extra_body is not the text of a JSON object")
+        raise _bad_request("metadata.extra_body is not the text of a JSON object")
     return extra
+
+
+def _bad_request(message: str) -> ModelError:
+    return ModelError(HTTPStatus.BAD_REQUEST, message)

@@ -49,6 +49,9 @@ class ByteRange:
     length: int
 
 
+Finder = Callable[[int, int], ByteRange | None]
+
+
 @dataclass(frozen=True)
 class IndexMark:
     """The state of the rollouts file when it was indexed, to detect an outdated index."""
@@ -103,10 +106,9 @@ class _LineScan:
 
 
 class Offsets:
-    """The index of one rollouts file.
+    """The index of one rollouts file, which a new index replaces and nothing changes.
 
-    An index on disk is never changed: a new index is written beside it and then replaces it. So
-    several processes can build the index at once, and a killed process leaves the old index.
+    So several processes can build it at once, and a killed process leaves the old index.
     """
 
     def __init__(self, rollouts: Path, folder: Path) -> None:
@@ -148,17 +150,17 @@ class Offsets:
 
     def find(self, task: int, rollout: int) -> ByteRange | None:
         """Return the position of a rollout, or None if the index does not have it."""
-        query = "select place, length from offsets where task_index = ? and rollout_index = ?"
+        with self.finder() as find:
+            return find(task, rollout)
+
+    @contextlib.contextmanager
+    def finder(self) -> Iterator[Finder]:
+        """Yield `find` for many rollouts: the index is opened only once."""
         try:
             with self._connect() as connection:
-                row = connection.execute(query, (task, rollout)).fetchone()
-        except OverflowError:
-            return None
+                yield lambda task, rollout: _find(connection, task, rollout)
         except sqlite3.Error as error:
             raise DamagedIndexError from error
-        if row and not all(type(value) is int and value >= 0 for value in row):
-            raise DamagedIndexError
-        return ByteRange(*row) if row else None
 
     @property
     def skipped_line_count(self) -> int:
@@ -209,6 +211,19 @@ class Offsets:
             holes = ", ".join("?" * len(vars(new)))
             connection.execute(f"insert into mark values ({holes})", tuple(vars(new).values()))
             connection.execute("commit")
+
+
+def _find(connection: sqlite3.Connection, task: int, rollout: int) -> ByteRange | None:
+    query = "select place, length from offsets where task_index = ? and rollout_index = ?"
+    try:
+        row = connection.execute(query, (task, rollout)).fetchone()
+    except OverflowError:
+        return None
+    except sqlite3.Error as error:  # the block of a finder may go on
+        raise DamagedIndexError from error
+    if row and not all(type(value) is int and value >= 0 for value in row):
+        raise DamagedIndexError
+    return ByteRange(*row) if row else None
 
 
 def indices_of(line: bytes | dict[str, Any]) -> tuple[int, int] | None:

@@ -1,11 +1,10 @@
-"""Translate Responses API items into Chat Completions messages."""
+"""Translate items and tools of the Responses API into those of Chat Completions."""
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
-from collector.servers.responses_api_models.base import ModelError, Row
+from collector.jsonl import Row
 
 ROLES = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 TEXTS = {
@@ -17,20 +16,35 @@ TEXTS = {
     "refusal": "refusal",
 }
 FILE_FIELDS = ("file_data", "file_id", "filename")
+TOOL_FIELDS = ("name", "description", "parameters", "strict")
 
 
-def chat_messages(request: Row) -> list[Row]:
-    """Return the instructions and the input as messages; raise ModelError if that is impossible."""
+class TranslationError(ValueError):
+    """An item, a part of a message or a tool has no counterpart in Chat Completions."""
+
+
+def chat_messages(items: Any, instructions: Any = None) -> list[Row]:
+    """Return the instructions and a text or a list of items as messages.
+
+    Raise TranslationError if an item has no translation.
+    """
     builder = _MessageBuilder()
-    if "instructions" in request:
-        builder.add({"role": "system", "content": request["instructions"]})
-    value = request.get("input")
-    items = [{"role": "user", "content": value}] if isinstance(value, str) else value
+    if instructions is not None:
+        builder.add({"role": "system", "content": instructions})
+    if isinstance(items, str):
+        items = [{"role": "user", "content": items}]
     if not isinstance(items, list):
-        raise bad_request("input is neither text nor a list")
+        raise TranslationError("input is neither text nor a list")
     for item in items:
         builder.add(item)
     return builder.messages
+
+
+def chat_tools(tools: Any) -> list[Row]:
+    """Return the tools in the form of Chat Completions; raise TranslationError if one has none."""
+    if not isinstance(tools, list):
+        raise TranslationError("tools is not a list")
+    return [_chat_tool(tool) for tool in tools]
 
 
 class _MessageBuilder:
@@ -42,7 +56,7 @@ class _MessageBuilder:
 
     def add(self, item: Any) -> None:
         if not isinstance(item, dict):
-            raise bad_request("an input item is not an object")
+            raise TranslationError("an input item is not an object")
         kind = item.get("type") or ("message" if "role" in item else None)
         if kind == "reasoning":
             self._thoughts.append(_thought(item))
@@ -55,12 +69,12 @@ class _MessageBuilder:
         elif kind == "message":
             self._add_message(item)
         else:
-            raise bad_request(f"an input item of type {_shorten(kind)} cannot be sent")
+            raise TranslationError(f"an input item of type {_shorten(kind)} has no translation")
 
     def _add_message(self, item: Row) -> None:
         role = ROLES.get(str(item.get("role")))
         if role is None:
-            raise bad_request(f"a message has the role {_shorten(item.get('role'))}")
+            raise TranslationError(f"a message has the role {_shorten(item.get('role'))}")
         content = _content(item.get("content"), role)
         last = self.messages[-1] if self.messages else {}
         if role == "assistant" and "tool_calls" in last:
@@ -91,13 +105,13 @@ def _content(content: Any, role: str) -> str | list[Row]:
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise bad_request(f"the content of a {role} message is neither text nor a list")
+        raise TranslationError(f"the content of a {role} message is neither text nor a list")
     parts = [_part(part) for part in content]
     is_text = all(part["type"] == "text" for part in parts)
     if is_text and (role != "user" or len(parts) == 1):
         return "".join(part["text"] for part in parts)
     if role == "assistant":
-        raise bad_request("the content of an assistant message is not text")
+        raise TranslationError("the content of an assistant message is not text")
     return parts
 
 
@@ -113,7 +127,7 @@ def _part(part: Any) -> Row:
         return {"type": "file", "file": file}
     if kind == "input_audio":  # the same in both APIs
         return dict(part)
-    raise bad_request(f"content of type {_shorten(kind)} cannot be sent")
+    raise TranslationError(f"content of type {_shorten(kind)} has no translation")
 
 
 def _with_detail(image: Row, part: Row) -> Row:
@@ -124,21 +138,28 @@ def _thought(item: Row) -> str:
     """Return the reasoning, or its summary; empty for encrypted reasoning."""
     parts = item.get("content") or item.get("summary") or []
     if not isinstance(parts, list):
-        raise bad_request("the content of a reasoning item is not a list")
+        raise TranslationError("the content of a reasoning item is not a list")
     return "\n".join(str(_part(part).get("text", "")) for part in parts)
+
+
+def _chat_tool(tool: Any) -> Row:
+    if not isinstance(tool, dict) or tool.get("type") != "function":
+        kind = tool.get("type") if isinstance(tool, dict) else tool
+        raise TranslationError(f"only function tools can be used, not {_shorten(kind)}")
+    if "function" in tool:
+        return tool
+    if not isinstance(tool.get("name"), str):
+        raise TranslationError("a tool has no name")
+    function = {name: tool[name] for name in TOOL_FIELDS if tool.get(name) is not None}
+    return {"type": "function", "function": function}
 
 
 def _text(row: Row, name: str) -> str:
     value = row.get(name)
     if not isinstance(value, str):
-        raise bad_request(f"{name} of a {_shorten(row.get('type'))} is not text")
+        raise TranslationError(f"{name} of a {_shorten(row.get('type'))} is not text")
     return value
 
 
 def _shorten(value: Any) -> str:
     return str(value)[:100]
-
-
-def bad_request(message: str) -> ModelError:
-    """Return the error for a request that cannot be translated."""
-    return ModelError(HTTPStatus.BAD_REQUEST, message)

@@ -1,0 +1,108 @@
+"""Look up which rollouts of a run the mart `rollout_pairs` chose, and read them from their file."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from collector.errors import FileError, UsageError
+from collector.jsonl import Row
+from collector.rollout_offsets import DamagedIndexError, Finder, Offsets
+from collector.stored_rollouts import index_folder, read_line, read_stored
+from collector.terminal import label
+from collector.warehouse.access import WAREHOUSE
+
+RUN = f"select rollouts_path from {WAREHOUSE}.main.runs where run_id = ?"
+PAIRS = f"""
+    select
+        agent_name, task_index, best_rollout_index, best_reward, is_best_pass,
+        worst_rollout_index, worst_reward, is_worst_pass, reward_difference
+    from {WAREHOUSE}.main.rollout_pairs where run_id = ?
+"""
+Reader = Callable[[int, int], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutPair:
+    """The best and the worst rollout of a task that can be trained on."""
+
+    best: int
+    best_reward: float
+    is_best_pass: bool
+    worst: int
+    worst_reward: float
+    is_worst_pass: bool
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class RolloutSource:
+    """The rollouts file of a run, and the rollouts of each task to choose from."""
+
+    rollouts: Path
+    index_parent: Path
+    """The folder of the warehouse, where indexes of rollouts files are kept."""
+    pairs: Mapping[int, RolloutPair]
+
+    @contextlib.contextmanager
+    def reader(self) -> Iterator[Reader]:
+        """Yield a function that reads the rollout of a task and a rollout index."""
+        with index_folder(self.index_parent) as folder:
+            offsets = Offsets(self.rollouts, folder)
+            offsets.update(_ignore)
+            with offsets.finder() as find:
+                yield lambda task, rollout: _read(offsets, find, task, rollout)
+
+
+def find_source(
+    connection: duckdb.DuckDBPyConnection,
+    warehouse: Path,
+    run_id: str,
+    agent_name: str | None = None,
+) -> RolloutSource:
+    """Return the rollouts of a run, from the attached warehouse.
+
+    Raise UsageError if the run has several agents and none is named, or not the one that is named.
+    """
+    try:
+        run = connection.execute(RUN, [run_id]).fetchone()
+        rows = connection.execute(PAIRS, [run_id]).fetchall()
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise FileError(
+            f"the warehouse {warehouse} is of an earlier version of Spotter and does not say which"
+            " rollouts to train on\n  what to do: profile the run again"
+        ) from error
+    if run is None:
+        raise UsageError(f"{label(run_id)} is not a run of {warehouse}")
+    agent = _choose_agent({row[0] for row in rows}, agent_name)
+    pairs = {row[1]: RolloutPair(*row[2:]) for row in rows if row[0] == agent}
+    return RolloutSource(Path(run[0]), warehouse.parent, pairs)
+
+
+def _read(offsets: Offsets, find: Finder, task: int, rollout: int) -> Row:
+    with contextlib.suppress(DamagedIndexError):
+        position = find(task, rollout)
+        stored = position and read_line(offsets.rollouts, position, (task, rollout))
+        if stored:
+            return stored.row
+    return read_stored(offsets, task, rollout, lambda: offsets.update(_ignore)).row
+
+
+def _choose_agent(agents: set[str], wanted: str | None) -> str | None:
+    names = ", ".join(label(name) for name in sorted(agents))
+    if wanted is not None and agents and wanted not in agents:
+        raise UsageError(f"--agent {label(wanted)}: the run has rollouts of {names}")
+    if wanted is None and len(agents) > 1:
+        raise UsageError(
+            f"the run has rollouts of several agents: {names}\n"
+            "  what to do: choose one of them with --agent"
+        )
+    return wanted or next(iter(agents), None)
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report nothing: an index is built in seconds."""
