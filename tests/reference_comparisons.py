@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -118,9 +119,15 @@ def welch(first: Sequence[float], second: Sequence[float], alpha: float) -> tupl
     return float(interval.low), float(interval.high)
 
 
+@functools.cache
+def _nodes() -> tuple[Values, Values]:
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    return nodes, weights
+
+
 def rise_chance(first: tuple[int, int], second: tuple[int, int]) -> float:
     """P(the second rate is higher) for passes and failures, by quadrature."""
-    nodes, weights = np.polynomial.legendre.leggauss(200)
+    nodes, weights = _nodes()
     x, w = (nodes + 1) / 2, weights / 2
     density = stats.beta.pdf(x, second[0] + 1, second[1] + 1)
     return float(np.sum(w * density * stats.beta.cdf(x, first[0] + 1, first[1] + 1)))
