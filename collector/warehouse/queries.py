@@ -19,17 +19,28 @@ from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, open_with_lock
 
 MARTS = """
+with
+
+marts as (
+    select table_name as name, table_oid as oid, comment
+    from duckdb_tables()
+    where schema_name = 'main'
+    union all
+    select view_name, view_oid, comment
+    from duckdb_views()
+    where schema_name = 'main' and not internal
+)
+
 select
-    tables.table_name,
-    coalesce(tables.comment, ''),
+    marts.name,
+    coalesce(marts.comment, ''),
     list({
         name: columns.column_name, type: columns.data_type, meaning: coalesce(columns.comment, '')
     } order by columns.column_index)
-from duckdb_tables() as tables
-inner join duckdb_columns() as columns on tables.table_oid = columns.table_oid
-where tables.schema_name = 'main'
+from marts
+inner join duckdb_columns() as columns on marts.oid = columns.table_oid
 group by all
-order by tables.table_name
+order by marts.name
 """
 CELL_CHARACTERS = 100
 FIGURES = (int, float, Decimal, type(None))
