@@ -7,6 +7,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from collector.atomic_files import Drafts
 from collector.collection import record as records
@@ -21,6 +22,7 @@ from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
 from collector.collection.prepare import prepared_run
 from collector.collection.prepared_runs import PreparedRun
 from collector.collection.progress import CollectProgress
+from collector.collection.requests import Request
 from collector.collection.routing import label_of
 from collector.collection.settings import CollectOptions, CollectSettings, PlanSettings
 from collector.collection.state import open_requests
@@ -28,6 +30,9 @@ from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
 from collector.open_files import SPARE_DESCRIPTORS, allow_connections
+
+if TYPE_CHECKING:
+    from collector.collection.early_stopping import EarlyStopping
 
 REFRESH_SECONDS = 0.25
 REACH_SECONDS = 5.0
@@ -66,6 +71,7 @@ class _Collection:
         self._note = ""
         self._abandon: Callable[[], object] = lambda: None
         self._is_aggregating = False
+        self._early: EarlyStopping | None = None
         self._stop = Stop(Budget(settings.dispatch_budget_s, settings.drain_margin_s))
         self.result = Collected(
             files=run.files,
@@ -83,13 +89,15 @@ class _Collection:
             await reach(servers, client, patience=REACH_SECONDS)
             for line in capture_warnings(servers.config, servers.urls):
                 self._progress.say(line)
+            parallel = self._parallel(self._settings.num_samples_in_parallel)
+            self._early = self._early_stopping(parallel)
             self._run.publish()
             failures = Journal(self._run.files.failures)
             started = time.monotonic()
             self._progress.start(result.completed_count)
             with self._signals():
                 try:
-                    await self._run_rollouts(servers, client, failures)
+                    await self._run_rollouts(servers, client, failures, parallel)
                 except BaseException:
                     self._progress.clear()
                     with contextlib.suppress(SpotterError):  # the first error says more
@@ -113,10 +121,25 @@ class _Collection:
             )
         return allowed
 
-    async def _run_rollouts(self, servers: Servers, client: GymClient, failures: Journal) -> None:
+    def _early_stopping(self, parallel: int) -> EarlyStopping | None:
+        rule = self._settings.stopping_rule
+        if rule is None:
+            return None
+        # DuckDB takes a moment to import
+        from collector.collection.early_stopping import EarlyStopping
+
+        self._progress.step("reading what is decided")
+        attempts = self._settings.max_attempts
+        early = EarlyStopping(rule, self._run, parallel=parallel, max_attempts=attempts)
+        self.result.save(early.savings())
+        return early
+
+    async def _run_rollouts(
+        self, servers: Servers, client: GymClient, failures: Journal, parallel: int
+    ) -> None:
         state, settings = self._run.state, self._settings
         policy = Policy(
-            parallel=self._parallel(settings.num_samples_in_parallel),
+            parallel=parallel,
             request_timeout=settings.request_timeout,
             max_attempts=settings.max_attempts,
             # every server was reached: one that does not answer now may be restarting
@@ -127,7 +150,11 @@ class _Collection:
             servers, client, policy, self._stop, has_success=state.done.count > 0
         )
         self._abandon = dispatcher.abandon
-        requests = open_requests(self._run.files.inputs, state, settings.max_attempts)
+        requests: Iterator[Request | asyncio.Event] = (
+            self._early.requests
+            if self._early
+            else open_requests(self._run.files.inputs, state, settings.max_attempts)
+        )
         syncer = Syncer([self._run.journal, failures])
         helpers = [
             asyncio.create_task(helper)
@@ -167,6 +194,9 @@ class _Collection:
             self._run.state.note_failure(request.key, is_terminal=outcome.is_terminal)
         else:
             result.unkept_count += 1
+        if self._early:
+            self._early.note(outcome)
+            self.result.save(self._early.savings())
 
     async def _refresh(self, dispatcher: Dispatcher) -> None:
         while True:
@@ -232,6 +262,8 @@ class _Collection:
         self._run.journal.check_identity()
         counts = self._run.state.count_given_up(self._settings.max_attempts)
         self.result.terminal_count, self.result.spent_count = counts
+        if self._early:
+            self._early.end(self._run, is_done=not self.result.open_count)
         self._run.record.end(self.result.status, self.result.completed_count)
         records.save_record(self._run.files.record, self._run.record, self._run.drafts)
         self._run.drafts.publish()

@@ -11,6 +11,18 @@ from collector.collection.state import Tally
 from collector.errors import SpotterError
 
 
+@dataclass(frozen=True)
+class Savings:
+    """What a stopping rule saved."""
+
+    saved_count: int
+    """Rollouts that were not drawn, also in earlier sessions."""
+    most_count: int
+    """Rollouts that the run would have without the rule."""
+    decided_count: int
+    task_count: int
+
+
 @dataclass
 class Collected:
     """The result of a collection."""
@@ -31,6 +43,8 @@ class Collected:
     unkept_count: int = 0
     unplanned_count: int = 0
     """Missing rollouts that are not in the plan of this session."""
+    savings: Savings | None = None
+    """What the stopping rule saved so far, if there is one."""
     signal: int | None = None
     is_out_of_time: bool = False
     """Whether the collection ended because its time budget was used up."""
@@ -38,6 +52,11 @@ class Collected:
     tallies: dict[str, Tally] = field(default_factory=dict)
     aggregated: Aggregated | None = None
     aggregation_error: SpotterError | None = None
+
+    def save(self, savings: Savings) -> None:
+        """Expect fewer rollouts: those that the stopping rule saved."""
+        self.savings = savings
+        self.expected_count = savings.most_count - savings.saved_count
 
     @property
     def missing_count(self) -> int:

@@ -61,13 +61,18 @@ class Dispatcher:
         self._watches = {name: _Watch() for name in servers.urls}
         self._has_success = has_success
         self._hopeless = 0
-        self._source: Iterator[Request] = iter(())
+        self._source: Iterator[Request | asyncio.Event] = iter(())
         self._workers: asyncio.Task[None] | None = None
         # bounded, so that a slow disk slows the servers down instead of filling the memory
         self._outcomes: asyncio.Queue[Outcome | None] = asyncio.Queue(maxsize=policy.parallel)
 
-    async def run(self, requests: Iterator[Request]) -> AsyncGenerator[Outcome, None]:
-        """Yield the outcome of every attempt; the last one of a rollout is final."""
+    async def run(
+        self, requests: Iterator[Request | asyncio.Event]
+    ) -> AsyncGenerator[Outcome, None]:
+        """Yield the outcome of every attempt; the last one of a rollout is final.
+
+        An event among the requests means that there are no more before it is set.
+        """
         self._source = requests
         workers = asyncio.create_task(self._run_workers())
         workers.add_done_callback(self._wake)
@@ -100,13 +105,16 @@ class Dispatcher:
             for number in range(self._policy.parallel):
                 if number % RAMP_WORKERS == RAMP_WORKERS - 1:
                     await asyncio.sleep(RAMP_SECONDS)
-                request = self._draw()
+                request = await self._draw()
                 if request is None:
                     break
                 group.create_task(self._work(request))
 
-    def _draw(self) -> Request | None:
+    async def _draw(self) -> Request | None:
         request = None if self._stop.is_asked else next(self._source, None)
+        while isinstance(request, asyncio.Event):
+            await self._stop.wait_for(request)
+            request = None if self._stop.is_asked else next(self._source, None)
         if request is not None and request.agent not in self._urls:
             raise unknown_agent(request.agent, self._urls)
         return None if request is None or self._stop.is_too_late() else request
@@ -115,7 +123,7 @@ class Dispatcher:
         request: Request | None = first
         while request is not None:
             await self._run_rollout(request)
-            request = self._draw()
+            request = await self._draw()
 
     async def _run_rollout(self, request: Request) -> None:
         while True:

@@ -10,6 +10,7 @@ from typing import BinaryIO, cast
 
 from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
+from collector.collection import record_changes
 from collector.collection.discovery import AgentFinder
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
@@ -100,11 +101,13 @@ class _Preparation:
 
     def _start(self, say: Listener) -> PreparedRun:
         materialized = self._draft_inputs(say)
+        record = records.new_record(self.settings, materialized)
+        records.stop_as(record, self.settings)
         return PreparedRun(
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,
-            record=records.new_record(self.settings, materialized),
+            record=record,
             rollout_counts=materialized.rollout_counts,
         )
 
@@ -112,7 +115,7 @@ class _Preparation:
         files, settings = self.files, self.settings
         old = records.load_record(files.record)
         tasks = self.drafts.current(settings.input_jsonl_fpath)
-        if old and (changes := records.differences(old, settings, tasks)):
+        if old and (changes := record_changes.differences(old, settings, tasks)):
             raise self.resumption.mismatch(changes)
         record = self._top_up(old, say) if old else self._recognize(say)
         return self.resumption.run(record, say, step)
@@ -144,14 +147,16 @@ class _Preparation:
         """Return the record to continue with; materialize again if there is more to run."""
         before, settings = old.settings, self.settings
         is_same = (before.limit, before.num_repeats) == (settings.limit, settings.num_repeats)
+        if settings.until is None and old.lacks_rollouts:
+            is_same = False  # run the rollouts that the rule saved, too
         if is_same and self.files.inputs.exists():
             return old
         keeps = before.keeps_own_agents
         materialized = self._draft_inputs(say, keeps_own_agents=keeps)
         record = records.new_record(settings, materialized, keeps_own_agents=keeps)
         record.sessions = old.sessions
-        problems = records.fewer_repeats(old, materialized)
-        if problems := problems or records.cannot_grow(old, settings, materialized):
+        problems = record_changes.fewer_repeats(old, materialized)
+        if problems := problems or record_changes.cannot_grow(old, settings, materialized):
             raise self.resumption.mismatch(problems)
         return record
 

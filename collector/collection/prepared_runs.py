@@ -66,6 +66,7 @@ class Resumption:
         """Return the run as its files say; `expected` are its rows, if they are read already."""
         settings, files = self.settings, self.files
         records.count_as(record, settings)
+        records.stop_as(record, settings)
         self._repair(say)
         if expected is None:
             expected = read_inputs(self.drafts.current(files.inputs), step)
@@ -73,6 +74,7 @@ class Resumption:
         reading = ResumeRules(
             retry_timeouts=settings.retry_terminal_timeouts,
             longest_first=settings.dispatch_longest_first,
+            pass_threshold=settings.pass_threshold if settings.until else None,
         )
         return PreparedRun(
             files=files,

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
 from collector.atomic_files import Drafts, anything
 from collector.collection.materialize import Materialized
-from collector.collection.problems import number_list
 from collector.collection.settings import CollectSettings
 from collector.collection.settings.counting import Counting
-from collector.collection.settings.rows import MAY_CHANGE, RowSettings
+from collector.collection.settings.rows import RowSettings
+from collector.collection.settings.stopping import StoppingSettings
 from collector.errors import FileError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
-FIXED = tuple(
-    name for name, field in RowSettings.model_fields.items() if MAY_CHANGE not in field.metadata
-)
 
 
 class _Part(BaseModel):
@@ -63,6 +59,15 @@ class MaterializedRecord(_Part):
     rollout_count: int
     repeats: dict[str, int]
     plans: list[PlanRecord] = []
+    undrawn_rollout_count: int = 0
+    """Rollouts that a stopping rule saved: the materialized inputs do not have them."""
+
+
+class StoppingRecord(_Part):
+    """The rule by which tasks got fewer repeats than others."""
+
+    rule: str
+    pass_threshold: float
 
 
 class Session(_Part):
@@ -87,7 +92,14 @@ class Record(_Part):
     materialized: MaterializedRecord
     following: MaterializedRecord | None = None
     """The rows that are about to take the place of the materialized inputs."""
+    stopping: StoppingRecord | None = None
     sessions: list[Session] = []
+
+    @property
+    def lacks_rollouts(self) -> bool:
+        """Tell whether the materialized inputs lack rollouts that a stopping rule saved."""
+        parts = (self.materialized, self.following)
+        return any(part.undrawn_rollout_count for part in parts if part)
 
     def fits(self, sha256: str) -> bool:
         """Tell whether the materialized inputs are the run's, also after a kill replacing them."""
@@ -121,7 +133,7 @@ def new_record(
             {
                 **dict(settings),
                 "keeps_own_agents": keeps_own_agents,
-                "prompt_config": _prompt_record(settings),
+                "prompt_config": prompt_record(settings),
             }
         ),
         materialized=MaterializedRecord(
@@ -174,66 +186,14 @@ def announce(path: Path, record: Record, following: MaterializedRecord) -> None:
         drafts.publish()
 
 
-def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str]:
-    """Return a line for each setting that no longer fits the run; more rows or repeats do fit.
-
-    `tasks` is the file with the content of the input: it may still be a draft.
-    """
-    before = old.settings
-    is_same_map = before.agents_by_name == settings.agents_by_name
-    changed = [
-        name
-        for name in FIXED
-        if getattr(before, name) != getattr(settings, name)
-        and not (is_same_map and name in ("agent_name", "agent_map"))
-    ]
-    lines = [
-        f"{name}: it was {_setting_text(getattr(before, name))},"
-        f" now {_setting_text(getattr(settings, name))}"
-        for name in changed
-    ]
-    prompt = _prompt_record(settings)
-    if _content(before.prompt_config) != _content(prompt):
-        lines.append(
-            f"prompt_config: it was {_file_text(before.prompt_config)}, now {_file_text(prompt)}"
+def stop_as(record: Record, settings: StoppingSettings) -> None:
+    """Note by which rule this session stops; a run that lacks rollouts keeps its earlier rule."""
+    if settings.until is not None:
+        record.stopping = StoppingRecord(
+            rule=settings.until, pass_threshold=settings.pass_threshold
         )
-    if old.input is None:
-        lines.append("input_jsonl_fpath: the run has no record of its task file; use --plan")
-    elif old.input.sha256 != sha256_of(tasks):
-        lines.append(
-            f"input_jsonl_fpath: {settings.input_jsonl_fpath} has other content than"
-            f" {old.input.path} had"
-        )
-    if settings.limit and (before.limit is None or settings.limit < before.limit):
-        limit = before.limit or "not limited"
-        lines.append(f"limit: it was {limit}, and can only grow, not be {settings.limit}")
-    return lines
-
-
-def fewer_repeats(old: Record, materialized: Materialized) -> list[str]:
-    """Return a line for each agent that would get fewer repeats than the run has."""
-    return [
-        f"num_repeats: it was {repeats} for {agent}, and can only grow,"
-        f" not be {materialized.repeats.get(agent, 0)}"
-        for agent, repeats in old.materialized.repeats.items()
-        if materialized.repeats.get(agent, 0) < repeats
-    ]
-
-
-def cannot_grow(old: Record, settings: CollectSettings, materialized: Materialized) -> list[str]:
-    """Return why more repeats would assign existing rollouts to other rows or agents."""
-    if any(part.plans for part in (old.materialized, old.following) if part):
-        return ["limit and num_repeats: they cannot change after a plan; add repeats with --plan"]
-    if materialized.repeats == old.materialized.repeats:
-        return []
-    if settings.fan_out:
-        return ["num_repeats: it cannot grow, because with fan_out the agents share the indices"]
-    if materialized.mixed_lines:
-        return [
-            "num_repeats: it cannot grow, because different rows share a task index of their"
-            f" own (line {number_list(materialized.mixed_lines)} of {settings.input_jsonl_fpath})"
-        ]
-    return []
+    elif not record.materialized.undrawn_rollout_count:
+        record.stopping = None
 
 
 def count_as(record: Record, settings: Counting) -> None:
@@ -259,7 +219,8 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _prompt_record(settings: CollectSettings) -> FileRecord | None:
+def prompt_record(settings: CollectSettings) -> FileRecord | None:
+    """Describe the prompt template of the settings."""
     path = settings.prompt_config
     return FileRecord(path=path_text(path), sha256=sha256_of(path)) if path else None
 
@@ -267,21 +228,6 @@ def _prompt_record(settings: CollectSettings) -> FileRecord | None:
 def path_text(path: Path) -> str:
     """Return a path as text that JSON can hold."""
     return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _content(file: FileRecord | None) -> str | None:
-    return file.sha256 if file else None
-
-
-def _setting_text(value: Any) -> str:
-    """Return a setting as people type it; a pair is a shard."""
-    if isinstance(value, tuple):
-        return "/".join(map(str, value))
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _file_text(file: FileRecord | None) -> str:
-    return f"{file.path} ({file.sha256[:12]})" if file else "not given"
 
 
 def _now() -> str:

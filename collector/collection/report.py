@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.collection.aggregate import Aggregated
-from collector.collection.collected import Collected
+from collector.collection.collected import Collected, Savings
 from collector.collection.progress import format_counts, format_duration
 from collector.collection.state import Tally
 from collector.terminal import counted_noun, relative_path
@@ -53,6 +53,8 @@ def as_data(result: Collected) -> dict[str, Any]:
         "completed_rollout_count": result.completed_count,
         "missing_rollout_count": result.missing_count,
         "unplanned_rollout_count": result.unplanned_count,
+        "saved_rollout_count": result.savings.saved_count if result.savings else 0,
+        "decided_task_count": result.savings.decided_count if result.savings else None,
         "new_rollout_count": result.new_count,
         "refused_rollout_count": result.terminal_count,
         "spent_rollout_count": result.spent_count,
@@ -122,6 +124,8 @@ def _figure_blocks(result: Collected) -> Iterator[Block]:
     if result.failures:
         count = Styled(counted_noun(result.failures.total(), "failed attempt"), "caution")
         yield Fact("Failures", (count, f": {format_counts(result.failures)}"), style="caution")
+    if result.savings:
+        yield Fact("Saved", savings_text(result.savings))
     if result.unkept_count:
         unkept = counted_noun(result.unkept_count, "rollout")
         yield Fact("", f"{unkept} not kept, as their agents asked")
@@ -134,6 +138,17 @@ def _figure_blocks(result: Collected) -> Iterator[Block]:
         yield _agent_table(result.tallies, is_provisional=result.missing_count > 0)
     if result.aggregated:
         yield from _metric_blocks(result.aggregated)
+
+
+def savings_text(savings: Savings) -> str:
+    """Return in a sentence what the stopping rule saved."""
+    share = 100 * savings.saved_count / savings.most_count if savings.most_count else 0.0
+    return (
+        f"--until saved {savings.saved_count:,} of {counted_noun(savings.most_count, 'rollout')}"
+        f" ({share:.0f} %); {savings.decided_count:,} of"
+        f" {counted_noun(savings.task_count, 'task')}"
+        f" {'is' if savings.task_count == 1 else 'are'} decided"
+    )
 
 
 def _agent_table(tallies: dict[str, Tally], *, is_provisional: bool) -> TextTable:

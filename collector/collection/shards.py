@@ -8,8 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from collector.artifacts import FAILURES_SUFFIX, INPUTS_SUFFIX, NO_ROLLOUTS, beside
+from collector.artifacts import (
+    FAILURES_SUFFIX,
+    INPUTS_SUFFIX,
+    NO_ROLLOUTS,
+    RECORD_SUFFIX,
+    beside,
+)
 from collector.atomic_files import Drafts, anything
+from collector.collection import record as records
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.discovery import find_servers
 from collector.collection.journal import Journal
@@ -18,6 +25,7 @@ from collector.collection.rows import keyed_rows
 from collector.collection.settings import AggregateSettings
 from collector.collection.settings.counting import Counting
 from collector.collection.sorting import sorted_lines
+from collector.collection.state import read_inputs
 from collector.errors import FileError, InvariantError, ServerError, UsageError
 from collector.gym_client import GymClient
 from collector.keys import Key
@@ -111,11 +119,34 @@ def merge_shards(shards: list[Path], output: Path, *, overwrite: bool) -> list[P
         for target, sources, is_unique in kinds:
             if sources:
                 _merge(sources, target, drafts, is_unique=is_unique)
+        _keep_stopping_rule(shards, output, drafts, overwrite=overwrite)
         for target, sources, _ in kinds:
             if not sources:
                 target.unlink(missing_ok=True)  # that of the earlier run
         drafts.publish()
     return [target for target, sources, _ in reversed(kinds) if sources]
+
+
+def _keep_stopping_rule(
+    shards: list[Path], output: Path, drafts: Drafts, *, overwrite: bool
+) -> None:
+    """Draft a record of the merged run if a shard stopped early: a profile must say so."""
+    found = [records.load_record(beside(path, RECORD_SUFFIX)) for path in shards]
+    stopped = [record for record in found if record and record.stopping]
+    inputs = drafts.current(beside(output, INPUTS_SUFFIX))
+    if not stopped or not inputs.exists():
+        return
+    target = beside(output, RECORD_SUFFIX)
+    _check_targets([(target, [], True)], overwrite=overwrite)
+    expected = read_inputs(inputs, lambda _: None)
+    record = records.found_record(
+        expected.sha256, task_count=expected.keys.task_count, rollout_count=expected.keys.count
+    )
+    record.stopping = stopped[0].stopping
+    record.materialized.undrawn_rollout_count = sum(
+        one.materialized.undrawn_rollout_count for one in stopped
+    )
+    records.save_record(target, record, drafts)
 
 
 def _check_targets(kinds: list[tuple[Path, list[Path], bool]], *, overwrite: bool) -> None:

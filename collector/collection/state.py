@@ -13,6 +13,7 @@ from typing import Any
 
 from collector.collection.failure_kinds import is_failure_kind, is_terminal
 from collector.collection.outcomes import ELAPSED
+from collector.collection.passing import is_pass
 from collector.collection.problems import LineProblems, line_list
 from collector.collection.requests import Request, request_of
 from collector.collection.routing import label_of
@@ -64,12 +65,23 @@ class RunState:
     tallies: dict[str, Tally] = field(default_factory=dict)
     seconds: dict[Key, float] = field(default_factory=dict)
     """The seconds of the longest failed attempt, if rollouts run longest first."""
+    passed: Keys = field(default_factory=Keys)
+    """The rollouts that pass, if tasks are to be decided."""
+    unmeasured: Keys = field(default_factory=Keys)
+    """The completed rollouts that measure nothing, if tasks are to be decided."""
     chosen: Keys | None = None
     """The rollouts that this session may run; None means all."""
 
     def tally(self, agent: str) -> Tally:
         """Return the counts of an agent."""
         return self.tallies.setdefault(agent, Tally())
+
+    def note_pass(self, key: Key, *, is_pass: bool | None) -> None:
+        """Note whether a rollout passes; None means that it measures nothing."""
+        if is_pass is None:
+            self.unmeasured.add(key)
+        elif is_pass:
+            self.passed.add(key)
 
     def note_failure(self, key: Key, *, is_terminal: bool) -> None:
         """Count a failed attempt."""
@@ -146,6 +158,8 @@ class ResumeRules:
 
     retry_timeouts: bool = False
     longest_first: bool = False
+    pass_threshold: float | None = None
+    """The reward from which a rollout passes, if tasks are to be decided."""
 
 
 def read_state(
@@ -161,6 +175,8 @@ def read_state(
         elif not state.done.add(key):
             repeated.append(number)
         state.tally(str(label_of(row))).add(row)
+        if reading.pass_threshold is not None:
+            state.note_pass(key, is_pass=is_pass(row, reading.pass_threshold))
     for numbers, what in (
         (repeated, "a rollout that an earlier line has"),
         (unknown, "a rollout that the materialized inputs do not ask for"),

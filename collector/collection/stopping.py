@@ -44,6 +44,15 @@ class Stop:
         """Wait until the collection is asked to end."""
         await self._is_asked.wait()
 
+    async def wait_for(self, event: asyncio.Event) -> None:
+        """Wait for an event, or until the collection is asked to end."""
+        waits = [asyncio.create_task(one.wait()) for one in (event, self._is_asked)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+
     async def pause(self, seconds: float) -> bool:
         """Wait so many seconds, or until asked to end; tell whether to continue."""
         with contextlib.suppress(TimeoutError):

@@ -83,6 +83,7 @@ def collect(
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 8 --resume
     spotter collect --plan plan.jsonl -o results/rollouts.jsonl --resume
+    spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 32 --until decided:0.95
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4 --upload wandb
     spotter collect +agent_name=my_agent +input_jsonl_fpath=tasks.jsonl \\
         +output_jsonl_fpath=results/rollouts.jsonl +num_repeats=4 +num_samples_in_parallel=10 \\

@@ -102,6 +102,12 @@ def warnings(outcome: Outcome) -> Iterator[str]:
             possible = range_text(outcome.headlines[run.run_id])
             if possible:
                 yield f"{name}: with all rollouts measured, the mean could be: {possible}"
+        if counts["stopping_rule"]:
+            yield (
+                f"{name} was collected with --until {counts['stopping_rule']}: tasks got no more"
+                " repeats once their band was decided, so their pass rates and the mean reward are"
+                " biased"
+            )
         if counts["skipped_value_count"]:
             skipped = counted_noun(counts["skipped_value_count"], "value")
             yield f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"

@@ -77,16 +77,26 @@ class Statistics:
 
 def recorded_zero_rules(run: Run) -> ZeroRules:
     """Return the rules that a run was collected with; the default if it has no readable record."""
-    try:
-        record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return ZeroRules()
-    settings = record.get("settings") if isinstance(record, dict) else None
-    if not isinstance(settings, dict):
-        return ZeroRules()
+    settings = _recorded(run, "settings")
     classes = settings.get("count_failure_classes_as_zero")
     names = classes if isinstance(classes, list) else []
     return ZeroRules(
         tuple(name for name in names if isinstance(name, str)),
         settings.get("count_missing_rollouts_as_zero") is True,
     )
+
+
+def recorded_stopping_rule(run: Run) -> str | None:
+    """Return the rule by which the collector drew fewer repeats of some tasks, if it did."""
+    rule = _recorded(run, "stopping").get("rule")
+    return rule if isinstance(rule, str) else None
+
+
+def _recorded(run: Run, name: str) -> dict[str, Any]:
+    """Return a part of the collector's record; nothing if there is no readable record."""
+    try:
+        record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+    part = record.get(name) if isinstance(record, dict) else None
+    return part if isinstance(part, dict) else {}

@@ -11,6 +11,9 @@
 {# The pairs of runs to compare, one row each. #}
 {% macro declared_comparisons() %}{{ return(adapter.dispatch('declared_comparisons')()) }}{% endmacro %}
 
+{# The rule by which a collection stops to draw repeats: at most one row. #}
+{% macro declared_stopping_rules() %}{{ return(adapter.dispatch('declared_stopping_rules')()) }}{% endmacro %}
+
 {# Hooks: tell staging which runs to read; remove these runs from a mart before they are inserted again. #}
 {% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 {% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}

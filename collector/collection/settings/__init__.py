@@ -20,6 +20,7 @@ from collector.collection.settings.connection import Connection
 from collector.collection.settings.counting import Counting
 from collector.collection.settings.rows import DEFAULT, RowSettings
 from collector.collection.settings.sessions import SessionSettings
+from collector.collection.settings.stopping import StoppingSettings
 
 
 def _valid_rollouts_path(path: Path) -> Path:
@@ -64,7 +65,7 @@ class AggregateSettings(Counting, Connection):
     overwrite: Annotated[StrictBool, Option(help="Replace an earlier merged file.")] = False
 
 
-class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
+class CollectOptions(RowSettings, StoppingSettings, SessionSettings, Counting, Connection):
     """The settings of `spotter collect`; with `--serve`, the task file may come later."""
 
     input_jsonl_fpath: Annotated[
@@ -142,7 +143,11 @@ class CollectOptions(RowSettings, SessionSettings, Counting, Connection):
                 f" -o {quote(str(self.output_jsonl_fpath))} --resume"
             )
         fields = CollectOptions.model_fields
-        names = [*RowSettings.model_fields, "input_jsonl_fpath", "prompt_config"]
+        names = [
+            *RowSettings.model_fields,
+            *StoppingSettings.model_fields,
+            *("input_jsonl_fpath", "prompt_config"),
+        ]
         given = [name for name in names if getattr(self, name) != fields[name].default]
         if given:
             raise ValueError(

@@ -50,6 +50,7 @@ profiled as (
         {{ list_json('runs.zero_classes') }} as zero_failure_classes,
         runs.is_missing_zero,
         runs.prices_path,
+        runs.stopping_rule,
         coalesce(tasks.expected_count, 0) as expected_rollout_count,
         coalesce(tasks.completed_count, 0) as completed_rollout_count,
         expected_rollout_count - completed_rollout_count as missing_rollout_count,

@@ -1,0 +1,7 @@
+with
+
+rules as (
+    {{ declared_stopping_rules() }}
+)
+
+select * from rules
