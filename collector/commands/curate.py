@@ -79,6 +79,61 @@ def curate(
             " forgotten since then.",
         ),
     ] = None,
+    for_: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            show_default="the original rows",
+            help="Write for a trainer: `verl`, `skyrl` or `slime`; or write transcripts of stored"
+            " rollouts: `sft` (the best of each task) or `dpo` (the best and the worst).",
+        ),
+    ] = None,
+    prompt_field: Annotated[
+        str | None,
+        typer.Option(
+            show_default="`responses_create_params.input`",
+            help="For a trainer: the field with the prompt.",
+        ),
+    ] = None,
+    answer_field: Annotated[
+        str | None,
+        typer.Option(
+            show_default="`ground_truth`, `expected_answer` and the like",
+            help="For a trainer: the field with the right answer, with dots for inner fields; an"
+            " empty text writes no answers.",
+        ),
+    ] = None,
+    data_source: Annotated[
+        str | None,
+        typer.Option(show_default="the agent", help="For verl and SkyRL: the data source."),
+    ] = None,
+    ability: Annotated[
+        str | None, typer.Option(show_default="the category", help="For verl: the ability.")
+    ] = None,
+    env_class: Annotated[
+        str | None, typer.Option(help="For SkyRL: the class of the environment.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="For a trainer: the name of the split.")] = "train",
+    least_reward: Annotated[
+        float | None,
+        typer.Option(
+            show_default="the pass threshold", help="For `sft`: the least reward of a rollout."
+        ),
+    ] = None,
+    least_difference: Annotated[
+        float | None,
+        typer.Option(
+            show_default="one passes, the other does not",
+            help="For `dpo`: the least difference of the rewards.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            readable=False,
+            help="Draw the pass rates before and after as a picture: an `.svg` or `.png` file.",
+        ),
+    ] = None,
     annotate: Annotated[
         bool,
         typer.Option(
@@ -113,6 +168,8 @@ def curate(
     spotter curate results/rollouts.jsonl --plan plan.jsonl --budget 500
     """
     from collector.curating.curate import CurateRequest
+    from collector.curating.formats.fields import FormatFields
+    from collector.curating.output import OutputForm
     from collector.curating.recipe import Recipe
     from collector.curating.recipe_files import read_recipe
     from collector.curating.topup import PlanRequest
@@ -124,8 +181,10 @@ def curate(
     chosen = read_recipe(recipe) if recipe else Recipe()
     folder = recipe.parent if recipe else Path()
     if plan is not None:
-        if annotate or since:
-            raise UsageError("--plan does not go with --annotate or --since: it chooses no tasks")
+        if annotate or since or for_ or plot:
+            raise UsageError(
+                "--plan chooses no tasks: leave out --annotate, --since, --for and --plot"
+            )
         _plan(
             PlanRequest(
                 run=run,
@@ -152,6 +211,20 @@ def curate(
             recipe_folder=folder,
             agent=agent,
             since=since,
+            form=OutputForm(
+                name=for_,
+                fields=FormatFields(
+                    prompt=prompt_field,
+                    answer=answer_field,
+                    data_source=data_source,
+                    ability=ability,
+                    env_class=env_class,
+                    split=split,
+                ),
+                least_reward=least_reward,
+                least_difference=least_difference,
+            ),
+            plot=plot,
             is_annotated=annotate,
             is_overwriting=overwrite,
             is_partial_allowed=allow_partial,

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from collector.atomic_files import Drafts, anything, nothing
-from collector.curating.input_rows import InputRows, annotated
-from collector.curating.manifest import FileHashes, manifest_data, manifest_text
+from collector.curating.input_rows import InputRows
+from collector.curating.manifest import FileHashes, manifest_data, manifest_text, sha256_of
+from collector.curating.output import OutputForm, write_rows
+from collector.curating.plot import Bin, check_plot, picture
 from collector.curating.recipe import Recipe
+from collector.curating.rows import CuratedRow
 from collector.curating.run_checks import CuratedRun, find_run
 from collector.curating.selection import SelectedTask, Selection, select_tasks
 from collector.errors import InvariantError, UsageError
 from collector.profiling.profile import Outcome
 from collector.profiling.sources import RunListener
+from collector.warehouse.access import attached_for_reading
 from collector.warehouse.scratch import log_defects, scratch_beside
 
 MANIFEST_SUFFIX = ".manifest.json"
@@ -35,6 +38,9 @@ class CurateRequest:
     recipe_folder: Path = Path()
     agent: str | None = None
     since: str | None = None
+    form: OutputForm = field(default_factory=OutputForm)
+    plot: Path | None = None
+    """Where to draw the pass rates before and after."""
     is_annotated: bool = False
     is_overwriting: bool = False
     is_partial_allowed: bool = False
@@ -44,6 +50,12 @@ class CurateRequest:
     def excluded(self) -> list[Path]:
         """Return the files whose tasks are left out."""
         return self.recipe.excluded_files(self.recipe_folder)
+
+    @property
+    def targets(self) -> list[Path]:
+        """Return the files to write."""
+        plots = [self.plot] if self.plot else []
+        return [self.output, manifest_path(self.output), *plots]
 
     def declaration(self, run_id: str, since_run_id: str | None) -> dict[str, Any]:
         """Return the recipe with its runs, as the models read it."""
@@ -74,8 +86,10 @@ def manifest_path(output: Path) -> Path:
 
 def curate(request: CurateRequest, listener: RunListener) -> CurateResult:
     """Write the input rows of the chosen tasks and a manifest, both or neither."""
-    targets = (request.output, manifest_path(request.output))
-    check_output(*targets, is_overwriting=request.is_overwriting)
+    request.form.check()
+    if request.plot:
+        check_plot(request.plot)
+    check_output(*request.targets, is_overwriting=request.is_overwriting)
     run, outcomes = find_run(request, listener)
     _refuse_inputs(request, run)
     with (
@@ -91,7 +105,9 @@ def curate(request: CurateRequest, listener: RunListener) -> CurateResult:
             progress=lambda name: listener.progress(0, 0, name),
         )
         _refuse_nothing(selection)
-        manifest = _write(request, run, selection, hashes, listener)
+        with attached_for_reading(scratch, request.warehouse, on_wait=listener.say):
+            form = request.form.prepared(scratch, request.warehouse, run.run_id, request.agent)
+        manifest = _write(replace(request, form=form), run, selection, hashes, listener)
     return CurateResult(run, selection, request.output, manifest, outcomes)
 
 
@@ -107,7 +123,7 @@ def check_output(*targets: Path, is_overwriting: bool) -> None:
 def _refuse_inputs(request: CurateRequest, run: CuratedRun) -> None:
     """Raise UsageError if the output would replace a file that is read."""
     read = [run.rollouts, run.inputs, request.warehouse, *request.excluded]
-    for target in (request.output, manifest_path(request.output)):
+    for target in request.targets:
         for path in read:
             if target.exists() and path.exists() and target.samefile(path):
                 raise UsageError(f"{target} would be replaced, but it is read: give another path")
@@ -137,37 +153,40 @@ def _write(
     )
     with Drafts() as drafts:
         with drafts.open(request.output, replaces=replaces) as file:
-            digest = _write_rows(file, _lines(request, run, selection, rows))
+            draft = drafts.current(request.output)
+            figures = write_rows(request.form, file, draft, _rows(request, run, selection, rows))
         manifest = manifest_data(
             request.recipe,
             run,
             selection,
             hashes.wait(listener),
-            {"path": request.output.name, "rows": len(selection.tasks), "sha256": digest},
+            {"path": request.output.name, **figures, "sha256": sha256_of(draft)},
         )
         with drafts.open(manifest_path(request.output), replaces=replaces) as file:
             file.write(manifest_text(manifest))
+        if request.plot:
+            with drafts.open(request.plot, replaces=replaces) as file:
+                file.write(_picture(request.plot, run, manifest["histograms"]))
         drafts.publish()
     return manifest
 
 
-def _write_rows(file: BinaryIO, lines: Iterator[bytes]) -> str:
-    digest = hashlib.sha256()
-    for line in lines:
-        digest.update(line)
-        digest.update(b"\n")
-        file.write(line)
-        file.write(b"\n")
-    return digest.hexdigest()
-
-
-def _lines(
+def _rows(
     request: CurateRequest, run: CuratedRun, selection: Selection, rows: InputRows
-) -> Iterator[bytes]:
+) -> Iterator[CuratedRow]:
     with rows.open() as file:
         for task in selection.tasks:
             row = rows.read(file, (task.task_index, task.rollout_index))
-            yield annotated(row, annotation(task, run.run_id)) if request.is_annotated else row
+            note = annotation(task, run.run_id) if request.is_annotated else None
+            yield CuratedRow(task.task_index, task.task_id, row, note)
+
+
+def _picture(path: Path, run: CuratedRun, histograms: dict[str, list[int]]) -> bytes:
+    before, after = (
+        [Bin(tenth / 10, (tenth + 1) / 10, count) for tenth, count in enumerate(histograms[stage])]
+        for stage in ("before", "after")
+    )
+    return picture(path, before, after, f"Pass rates of the tasks of {run.run_id}")
 
 
 def annotation(task: SelectedTask, run_id: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class FileHashes:
     def __init__(self, paths: Sequence[Path]) -> None:
         """Start to read the files."""
         self._pool = ThreadPoolExecutor(1)
-        self._futures = {path: self._pool.submit(_sha256, path) for path in paths}
+        self._futures = {path: self._pool.submit(sha256_of, path) for path in paths}
 
     def __enter__(self) -> Self:
         """Return the hashes."""
@@ -63,7 +63,8 @@ class FileHashes:
         return hashes
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

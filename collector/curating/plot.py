@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from collector.atomic_files import Check, nothing, write_file
 from collector.errors import UsageError
 from collector.terminal import counted_noun, label
 
@@ -76,22 +75,13 @@ def check_plot(path: Path) -> None:
         )
 
 
-def draw_histograms(
-    path: Path,
-    before: Sequence[Bin],
-    after: Sequence[Bin],
-    title: str,
-    *,
-    replaces: Check = nothing,
-) -> None:
-    """Write a picture of two histograms, as SVG or PNG by the ending of the path."""
-    check_plot(path)
-    shapes = list(_picture(before, after, label(title, 100)))
-    content = _png(shapes) if path.suffix.lower() == ".png" else _svg(shapes, title)
-    write_file(path, content, replaces=replaces)
+def picture(path: Path, before: Sequence[Bin], after: Sequence[Bin], title: str) -> bytes:
+    """Return a picture of two histograms, as SVG or PNG by the ending of the path."""
+    shapes = list(_shapes(before, after, label(title, 100)))
+    return _png(shapes) if path.suffix.lower() == ".png" else _svg(shapes, title)
 
 
-def _picture(before: Sequence[Bin], after: Sequence[Bin], title: str) -> Iterator[_Shape]:
+def _shapes(before: Sequence[Bin], after: Sequence[Bin], title: str) -> Iterator[_Shape]:
     yield _Caption(PANEL_LEFTS["before"], 32, title, 18, "start")
     # both panels have the same axis of pass rates, and each its own of counts
     bounds = [bound for one in (*before, *after) for bound in (one.low, one.high)]

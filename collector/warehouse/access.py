@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import TypeVar
 import duckdb
 
 from collector.errors import BusyError, FileError, UsageError
+from collector.temporary_files import temporary_folder
 from collector.terminal import say
 from collector.warehouse.files import WaitingMark, WrittenFile, log_path
 from collector.warehouse.sql import literal
@@ -92,19 +94,37 @@ def committed(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> Itera
 
 
 def _attach_for_writing(connection: duckdb.DuckDBPyConnection, path: Path) -> WrittenFile:
+    is_new = False
     while True:
-        is_new, had_log = not path.exists(), log_path(path).exists()
-        try:
-            attach(connection, path)
-        except duckdb.Error as error:
-            if is_new and NO_LOCKS.search(str(error)):
-                path.unlink(missing_ok=True)  # DuckDB creates the file before it locks it
-            raise
+        is_new = _create(connection, path) or is_new
+        had_log = log_path(path).exists()
+        attach(connection, path)
         file = WrittenFile(path, is_new=is_new, had_log=had_log)
         if file.is_open():
             return file
         # removed between opening and locking, by the profile that created it and failed
         connection.execute(f"detach {WAREHOUSE}")
+
+
+def _create(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
+    """Create an empty warehouse, unless there is a file already; tell whether it did.
+
+    DuckDB writes a new file in several steps, and a kill between them would leave a file that
+    cannot be opened. So the file gets its name when it is complete.
+    """
+    if path.exists():
+        return False
+    with temporary_folder(path.parent) as folder:
+        draft = folder / path.name
+        attach(connection, draft)
+        connection.execute(f"detach {WAREHOUSE}")
+        try:
+            os.link(draft, path)
+        except FileExistsError:  # another process was faster
+            return False
+        except OSError:  # a file system without links
+            draft.rename(path)
+    return True
 
 
 def _detach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

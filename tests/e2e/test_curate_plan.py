@@ -61,7 +61,9 @@ def test_a_budget_takes_the_cheapest_decisions(folder: Path) -> None:
     assert [line["task_index"] for line in lines] == [1, 3]
     assert figures["planned_rollouts"] == 2
     _, lines = planned(folder, "--budget", "110 tokens")
-    assert [line["task_index"] for line in lines] == [1]  # task 1: 101 tokens a rollout, task 3: 103
+    assert [line["task_index"] for line in lines] == [
+        1
+    ]  # task 1: 101 tokens a rollout, task 3: 103
     assert planned(folder, "--budget", "0")[1] == []
 
 

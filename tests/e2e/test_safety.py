@@ -126,6 +126,27 @@ def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
     assert not list(workspace.glob(".*")), "the next profile removes what the killed one left"
 
 
+CREATE = """
+import resource, signal, sys
+from pathlib import Path
+import duckdb
+from collector.warehouse.access import attached
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # the system kills whoever writes beyond the limit
+resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
+with duckdb.connect() as connection, attached(connection, Path(sys.argv[1]), on_wait=print):
+    pass
+"""
+
+
+def test_a_kill_while_a_warehouse_is_created_leaves_no_half_of_it(workspace: Path) -> None:
+    path = workspace / "warehouse.duckdb"
+    ended = subprocess.run([sys.executable, "-c", CREATE, path], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGXFSZ
+    assert not path.exists()
+    run = many(workspace, "run")
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+
+
 def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -> None:
     run = many(workspace, "run", tasks=1)
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0

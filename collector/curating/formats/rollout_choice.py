@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -66,7 +67,7 @@ def find_source(
 ) -> RolloutSource:
     """Return the rollouts of a run, from the attached warehouse.
 
-    Raise UsageError if the run has several agents and none is named, or not the one that is named.
+    Raise UsageError if several agents ran a task and none is named, or if the named one did not.
     """
     try:
         run = connection.execute(RUN, [run_id]).fetchone()
@@ -78,8 +79,8 @@ def find_source(
         ) from error
     if run is None:
         raise UsageError(f"{label(run_id)} is not a run of {warehouse}")
-    agent = _choose_agent({row[0] for row in rows}, agent_name)
-    pairs = {row[1]: RolloutPair(*row[2:]) for row in rows if row[0] == agent}
+    _check_agent(rows, agent_name)
+    pairs = {row[1]: RolloutPair(*row[2:]) for row in rows if agent_name in (None, row[0])}
     return RolloutSource(Path(run[0]), warehouse.parent, pairs)
 
 
@@ -92,16 +93,16 @@ def _read(offsets: Offsets, find: Finder, task: int, rollout: int) -> Row:
     return read_stored(offsets, task, rollout, lambda: offsets.update(_ignore)).row
 
 
-def _choose_agent(agents: set[str], wanted: str | None) -> str | None:
+def _check_agent(rows: Sequence[tuple[Any, ...]], wanted: str | None) -> None:
+    agents = {row[0] for row in rows}
     names = ", ".join(label(name) for name in sorted(agents))
     if wanted is not None and agents and wanted not in agents:
         raise UsageError(f"--agent {label(wanted)}: the run has rollouts of {names}")
-    if wanted is None and len(agents) > 1:
+    if wanted is None and len({row[1] for row in rows}) < len(rows):
         raise UsageError(
             f"the run has rollouts of several agents: {names}\n"
             "  what to do: choose one of them with --agent"
         )
-    return wanted or next(iter(agents), None)
 
 
 def _ignore(_done: int, _total: int) -> None:
