@@ -44,6 +44,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    # one process for all pages: each visit to a viewer would start a new one
+    "--renderer-process-limit=1",
+    "--disable-site-isolation-trials",
 )
 SCREENSHOTS = ROOT / "target" / "screenshots"
 LAPTOP = {"width": 1280, "height": 800}
@@ -70,6 +73,7 @@ class Visitor:
         self.troubles: list[str] = []
         self._refused: set[str] = set()
         self._messages: list[tuple[str, str]] = []
+        self._has_asked = False
         self.context = browser.new_context(**options)
         self.context.set_default_timeout(SLOW_MS)
         self.context.add_init_script(NOTE_VIOLATIONS)
@@ -80,6 +84,8 @@ class Visitor:
 
     def forget(self) -> None:
         """Be as a new browser is: to start one takes longer than most tests do."""
+        if not self._has_asked:  # the test has opened nothing
+            return
         for page in self.context.pages:
             if page != self.page:
                 page.close()
@@ -93,6 +99,7 @@ class Visitor:
         self.troubles.clear()
         self._refused.clear()
         self._messages.clear()
+        self._has_asked = False
 
     def open(
         self,
@@ -148,6 +155,7 @@ class Visitor:
             self._messages.append((message.text, message.location.get("url", "")))
 
     def _asked(self, request: Request) -> None:
+        self._has_asked = True
         if not request.url.startswith((self.base, "data:image/", "about:blank")):
             self.troubles.append(f"request to {request.url[:200]}")
 

@@ -23,7 +23,7 @@ from collector import http_server
 from collector.http_server import Connections, LimitedServer
 from tests.servers import BUNDLED, get, running_gym
 from tests.support import ROOT
-from tests.viewers import viewing
+from tests.viewers import NO_CERTIFICATES, viewing
 
 MOST = 6
 LARGE = b"x" * 30_000_000
@@ -76,7 +76,8 @@ class Served:
         return [str(one.scope["path"]) if one.scope else "" for one in connections]
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(f"http://127.0.0.1:{self.port}{path}", timeout=60)
+        address = f"http://127.0.0.1:{self.port}{path}"
+        return httpx.get(address, timeout=60, verify=NO_CERTIFICATES)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ ELSEWHERE = "http://127.0.0.1:1"
 LONG = "w" * 20_000
 HUGE = 50_000_000
 NEST = 150  # a profile refuses much deeper ones where others are not finite
-TEXTS = {
+ATTACKS = {
     "script": "<script>window.pwned=1</script>",
     "handler": '"><img src=x onerror=window.pwned=1>',
     "attribute": "' onmouseover='window.pwned=1' autofocus onfocus='window.pwned=1",
@@ -47,6 +47,21 @@ TEXTS = {
     "half a pair": "x\ud800y\udc00z",
     "line ends": "a\u2028b\u2029c",
     "zero width": "a\u200bb\ufeffc",
+}
+# a page is dear, so each shows several of them in one text; an address has to stand alone
+GROUPS: dict[str, tuple[str, ...]] = {
+    "markup": ("script", "handler", "attribute", "markdown", "svg", "frame"),
+    "ends": ("end of a script", "end of a style", "end of a field", "template", "comment"),
+    "elsewhere": ("redirect", "base", "form", "entities", "sql"),
+    "link": ("link",),
+    "address": ("address",),
+    "hidden": (
+        *("ansi", "right to left", "isolates", "controls", "half a pair", "line ends"),
+        "zero width",
+    ),
+}
+TEXTS = {
+    **{name: " ".join(ATTACKS[one] for one in group) for name, group in GROUPS.items()},
     "long word": LONG,
 }
 IMAGES = (
@@ -69,6 +84,10 @@ HALVES = "[\ud800-\udfff]"
 NAMES = list(TEXTS)
 UNASKED = ("response", "reward", "nest", "score", "least")
 IMAGES_TASK, HUGE_TASK, DEEP_TASK, ENDLESS_TASK = range(len(TEXTS), len(TEXTS) + 4)
+
+
+def test_every_attack_is_in_a_text() -> None:
+    assert sorted(one for group in GROUPS.values() for one in group) == sorted(ATTACKS)
 
 
 def hostile_input(task: int, index: int, text: str) -> Row:
@@ -255,7 +274,7 @@ def test_the_run_of_an_agent_is_shown_literally_and_does_nothing(
     reader.open("/run", run=RUN, agent=re.sub(HALVES, "\ufffd", text))
     settle(page)
     body = shown(page)
-    wanted = kept(text)[:60]
+    wanted = kept(text)[: 60 if text == LONG else None]
     assert f"Scores of {wanted}" in body
     assert wanted in page.locator("section[aria-labelledby=failures]").inner_text()
     assert page.get_by_role("heading", level=1).inner_text() == literally(RUN)
@@ -270,7 +289,7 @@ TABLES = {
     "all of the rollouts": ("/sql", {"q": "select * from rollout_infos"}),
     "all of the failures": ("/sql", {"q": "select * from failure_classes"}),
     "all of the scores": ("/sql", {"q": "select * from agent_scores"}),
-    "a query": ("/sql", {"q": f"select '{TEXTS['end of a field']}' as \"{TEXTS['script']}\""}),
+    "a query": ("/sql", {"q": f"select '{ATTACKS['end of a field']}' as \"{ATTACKS['script']}\""}),
 }
 
 
@@ -296,7 +315,7 @@ def test_a_table_of_a_run_with_an_odd_name_is_filtered(reader: Visitor) -> None:
 def test_an_agent_with_an_odd_name_is_chosen(reader: Visitor) -> None:
     page = reader.page
     reader.open("/run", run=RUN, agent="javascript:window.pwned=1")
-    page.get_by_label("Agent").select_option(index=NAMES.index("right to left"))
+    page.get_by_label("Agent").select_option(index=NAMES.index("hidden"))
     page.wait_for_url("**agent=**")
     expect(page.get_by_role("heading", level=1)).to_have_text(literally(RUN))
 
@@ -380,7 +399,7 @@ def test_raw_rollouts_are_nothing_but_text(name: str, hostile_viewer: Watched) -
 
 
 def test_raw_rollouts_do_nothing_in_the_browser(reader: Visitor) -> None:
-    for name in ("script", "svg", "redirect"):
+    for name in ("markup", "elsewhere"):
         task = NAMES.index(name)
         reader.open("/rollout/raw", run=RUN, task=task, rollout=0)
         reader.check()
@@ -400,5 +419,5 @@ def test_a_report_of_it_does_nothing(hostile: Profiled, open_browser: VisitorFac
     visitor.page.goto(report.as_uri())
     body = shown(visitor.page)
     for name, text in TEXTS.items():
-        assert literally(text)[:100] in body, name
+        assert literally(text)[:500] in body, name
     visitor.page.wait_for_timeout(300)
