@@ -230,7 +230,7 @@ def test_a_prompt_that_is_not_chat_text_is_an_error_with_its_task(
 ) -> None:
     with pytest.raises(UsageError, match=told) as error:
         write(tmp_path, "verl", curated([row]))
-    assert "row of task 10" in str(error.value)
+    assert "the prompt of the row of task 10" in str(error.value)
     assert "what to do" in str(error.value)
 
 

@@ -17,8 +17,6 @@ from collector.errors import FileError, UsageError
 from collector.jsonl import Row, dump, parse_object
 from collector.terminal import label
 
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-
 
 @dataclass
 class StagedRows:
@@ -80,13 +78,13 @@ def _prompt(row: Row, fields: FormatFields, place: str, *, is_text_only: bool) -
         prompt = read_prompt(row, fields.prompt)
     except TranslationError as error:
         raise UsageError(
-            f"the prompt of {place.removeprefix('the ')} cannot be written as chat messages:"
+            f"the prompt of {place} cannot be written as chat messages:"
             f" {error}\n  what to do: name the field of the prompt with --prompt-field,"
             " or leave the task out"
         ) from error
     if is_text_only and any(isinstance(one["content"], list) for one in prompt.messages):
         raise UsageError(
-            f"the prompt of {place.removeprefix('the ')} is not only text, and this format holds"
+            f"the prompt of {place} is not only text, and this format holds"
             " texts only\n  what to do: leave the task out, or use --for slime"
         )
     return prompt
