@@ -237,7 +237,7 @@ def curate(
 
 def _curate(request: CurateRequest, recipe: Recipe, *, as_json: bool) -> None:
     from collector.curating.curate import curate as curate_run
-    from collector.curating.report import curate_blocks, curate_warnings
+    from collector.curating.report import curate_blocks, curate_warnings, output_notes
 
     progress, listener = _listener()
     try:
@@ -247,6 +247,8 @@ def _curate(request: CurateRequest, recipe: Recipe, *, as_json: bool) -> None:
     _warn(result.outcomes)
     for warning in curate_warnings(result, recipe):
         say(f"warning: {warning}")
+    for note in output_notes(result.manifest["output"]):
+        say(note)
     if as_json:
         print_json(result.manifest)
     else:

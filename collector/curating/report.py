@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from collector.curating.curate import CurateResult, manifest_path
 from collector.curating.recipe import Recipe
@@ -141,6 +142,14 @@ def curate_warnings(result: CurateResult, recipe: Recipe) -> Iterator[str]:
     missing = result.manifest["counts"]["tasks"] - result.manifest["counts"]["candidates"]
     if missing:
         yield f"{counted_noun(missing, 'task')} of the run have no result, and are not chosen"
+
+
+def output_notes(output: dict[str, Any]) -> Iterator[str]:
+    """Yield what the format left out, or chose by itself."""
+    for reason, count in output.get("omitted", {}).items():
+        yield f"{counted_noun(count, 'task')} left out of the output: {reason}"
+    if output.get("answer_field"):
+        yield f"the right answers are those of the field {output['answer_field']}"
 
 
 def plan_blocks(result: PlanResult) -> Iterator[Block]:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.curated_runs import Outcomes, annotated_rows, curate, curated, prompts, write_pool
+from tests.curated_runs import (
+    Outcomes,
+    annotated_rows,
+    curate,
+    curated,
+    prompts,
+    rows_of,
+    write_pool,
+)
 from tests.support import Profiled, Row, read_json, run_profile, write_lines
 
 HALF = [1.0, 0.0] * 8
@@ -353,3 +361,46 @@ def test_the_terminal_shows_why_and_how_the_pass_rates_moved(folder: Path) -> No
     assert "Curated      train.jsonl  (7 tasks of 13 in pool)" in result.stdout
     assert "dropped      4  the interval of the pass rate crosses a bound" in result.stdout
     assert "0.5 … 0.6" in result.stdout
+
+
+def test_a_format_and_a_picture_are_written_with_the_manifest(folder: Path) -> None:
+    options = ("--for", "slime", "--answer-field", "category", "--plot", "rates.svg")
+    manifest = curated("pool", "order: as_input", *options, cwd=folder, output="slime.jsonl")
+    rows = rows_of(folder / "slime.jsonl")
+    assert [row["label"] for row in rows[:4]] == ["mail", "mail", "mail", "plan"]
+    assert manifest["output"]["format"] == "slime"
+    assert (manifest["output"]["rows"], manifest["output"]["answer_field"]) == (13, "category")
+    assert (folder / "rates.svg").read_text(encoding="utf-8").startswith("<svg")
+    result = curate("pool", "-o", "p.parquet", "--for", "verl", "--answer-field", "x", cwd=folder)
+    assert result.returncode == 2
+    assert "has no x, which --answer-field names" in result.stderr
+    assert not list(folder.glob("p.*"))
+
+
+def test_transcripts_leave_out_tasks_without_a_pair_and_say_so(folder: Path) -> None:
+    words = ("pool", "-o", "dpo.jsonl", "--for", "dpo", "--overwrite")
+    result = curate(*words, cwd=folder)
+    assert result.returncode == 0, result.stderr
+    chosen = rows_of(folder / "dpo.jsonl")
+    assert {row["prompt"][0]["content"] for row in chosen} >= {"mail one", "few one"}
+    assert "solved one" not in {row["prompt"][0]["content"] for row in chosen}
+    assert "left out of the output" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--for", "verI"), "verI: unknown; did you mean verl?"),
+        (("--least-reward", "0.5"), "--least-reward needs --for sft"),
+        (("--least-difference", "0.5", "--for", "sft"), "--least-difference needs --for dpo"),
+        (("--env-class", "x"), "need --for with one of verl, skyrl, slime"),
+        (("--plot", "rates.jpg"), "must end in .svg or .png"),
+    ],
+)
+def test_options_of_another_format_are_refused(
+    folder: Path, options: tuple[str, ...], message: str
+) -> None:
+    result = curate("pool", "-o", "never.jsonl", *options, cwd=folder)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert not (folder / "never.jsonl").exists()
