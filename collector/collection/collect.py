@@ -14,7 +14,7 @@ from collector.atomic_files import Drafts
 from collector.collection import record as records
 from collector.collection.aggregate import Aggregated, Aggregation
 from collector.collection.budget import Budget
-from collector.collection.discovery import Servers, find_servers, reach
+from collector.collection.discovery import Servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
@@ -23,8 +23,8 @@ from collector.collection.prepare import PreparedRun, prepared_run
 from collector.collection.progress import CollectProgress
 from collector.collection.routing import label_of
 from collector.collection.run_files import RunFiles
-from collector.collection.settings import CollectSettings
-from collector.collection.state import Tally, open_requests
+from collector.collection.settings import CallSettings, CollectSettings
+from collector.collection.state import Tally
 from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
@@ -100,15 +100,20 @@ def collect(
         prepared_run(settings, held, say=progress.say, step=progress.step) as run,
     ):
         run.made_by = made_by
-        return asyncio.run(_Collection(settings, run, progress).collect())
+        return collect_prepared(settings, run, progress)
+
+
+def collect_prepared(
+    settings: CallSettings, run: PreparedRun, progress: CollectProgress
+) -> Collected:
+    """Collect a run that is ready: call its servers until every open rollout is done."""
+    return asyncio.run(_Collection(settings, run, progress).collect())
 
 
 class _Collection:
     """One session of a run."""
 
-    def __init__(
-        self, settings: CollectSettings, run: PreparedRun, progress: CollectProgress
-    ) -> None:
+    def __init__(self, settings: CallSettings, run: PreparedRun, progress: CollectProgress) -> None:
         self._settings = settings
         self._run = run
         self._progress = progress
@@ -126,12 +131,13 @@ class _Collection:
     async def collect(self) -> Collected:
         result = self.result
         async with GymClient() as client:
-            servers = await find_servers(self._run.rollout_counts, self._settings, client)
+            servers = await self._run.find_servers(client)
             # before anything is written or removed
             await reach(servers, client, patience=REACH_SECONDS)
             for line in capture_warnings(servers.config, servers.urls):
                 self._progress.say(line)
             self._run.publish()
+            result.completed_count = self._run.state.done.count
             failures = Journal(self._run.files.failures)
             started = time.monotonic()
             self._progress.start(result.completed_count)
@@ -175,7 +181,7 @@ class _Collection:
             servers, client, policy, self._stop, has_success=state.done.count > 0
         )
         self._abandon = dispatcher.abandon
-        requests = open_requests(self._run.files.inputs, state, settings.max_attempts)
+        requests = self._run.requests(settings.max_attempts)
         syncer = Syncer([self._run.journal, failures])
         helpers = [
             asyncio.create_task(helper)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,25 +12,34 @@ from typing import BinaryIO, cast
 
 from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
-from collector.collection.discovery import AgentFinder
+from collector.collection.discovery import AgentFinder, Servers, find_servers
 from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
 from collector.collection.materialize import Materialized, materialize, unused_names
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
+from collector.collection.requests import Request
 from collector.collection.row_params import LIMIT, OLD_LIMIT
 from collector.collection.run_files import RunFiles, already_collected, refuse_both
 from collector.collection.settings import CollectSettings
-from collector.collection.state import ResumeRules, RunState, read_inputs, read_state
+from collector.collection.settings.connection import Connection
+from collector.collection.state import (
+    ResumeRules,
+    RunState,
+    open_requests,
+    read_inputs,
+    read_state,
+)
 from collector.errors import FileError, UsageError
+from collector.gym_client import GymClient
 from collector.terminal import counted_noun
 
 Listener = Callable[[str], None]
 SHOWN_AGENTS = 20
 
 
-@dataclass
-class PreparedRun:
+@dataclass(kw_only=True)
+class PreparedRun(ABC):
     """A run that is locked, repaired and checked, and whose new files are still drafts."""
 
     files: RunFiles
@@ -42,6 +52,14 @@ class PreparedRun:
     is_fresh: bool = True
     made_by: str = "collect"
 
+    @abstractmethod
+    async def find_servers(self, client: GymClient) -> Servers:
+        """Return the addresses of the servers that run the rows; raise if one is unknown."""
+
+    def requests(self, max_attempts: int) -> Iterator[Request]:
+        """Yield the rollouts that must still run."""
+        return open_requests(self.files.inputs, self.state, max_attempts)
+
     def publish(self) -> None:
         """Publish the materialized inputs and the record: the run has begun."""
         if self.is_fresh:
@@ -52,6 +70,17 @@ class PreparedRun:
         self.record.start(self.made_by)
         records.save_record(self.files.record, self.record, self.drafts)
         self.drafts.publish()
+
+
+@dataclass(kw_only=True)
+class PreparedCollection(PreparedRun):
+    """A run whose rows go to agents and environment servers."""
+
+    connection: Connection
+
+    async def find_servers(self, client: GymClient) -> Servers:
+        """Return the addresses of the agents and environment servers."""
+        return await find_servers(self.rollout_counts, self.connection, client)
 
 
 @contextlib.contextmanager
@@ -66,6 +95,13 @@ def prepared_run(
     _refuse_contradictions(settings, files)
     if OLD_LIMIT in settings.responses_create_params:
         say(f"{OLD_LIMIT} is sent as {LIMIT}, as the Responses API calls it")
+    with locked_journal(files, say) as journal:
+        yield _Preparation(settings, files, journal, drafts).run(say, step)
+
+
+@contextlib.contextmanager
+def locked_journal(files: RunFiles, say: Listener) -> Iterator[Journal]:
+    """Yield the journal of a run's rollouts; remove a new file if the run does not begin."""
     try:
         files.rollouts.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -77,7 +113,7 @@ def prepared_run(
             f" make sure that no other collector writes {files.rollouts.name}"
         )
     try:
-        yield _Preparation(settings, files, journal, drafts).run(say, step)
+        yield journal
     finally:
         if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):
             files.rollouts.unlink(missing_ok=True)
@@ -110,7 +146,8 @@ class _Preparation:
 
     def _start(self, say: Listener) -> PreparedRun:
         materialized = self._draft_inputs(say)
-        return PreparedRun(
+        return PreparedCollection(
+            connection=self.settings,
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,
@@ -126,7 +163,7 @@ class _Preparation:
             raise self._mismatch(changes)
         record = self._top_up(old, say) if old else self._recognize(say)
         records.count_as(record, settings)
-        self._repair(say)
+        repair_journals(files, self.journal, say)
         expected = read_inputs(self.drafts.current(files.inputs), step)
         if expected.sha256 != record.materialized.sha256:
             raise self._mismatch([f"{files.inputs} was changed since"])
@@ -134,7 +171,8 @@ class _Preparation:
             retry_timeouts=settings.retry_terminal_timeouts,
             longest_first=settings.dispatch_longest_first,
         )
-        return PreparedRun(
+        return PreparedCollection(
+            connection=settings,
             files=files,
             journal=self.journal,
             drafts=self.drafts,
@@ -197,22 +235,29 @@ class _Preparation:
                 return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
         raise self._mismatch([f"the input or the settings: they do not lead to {inputs}"])
 
-    def _repair(self, say: Listener) -> None:
-        if message := self.journal.repair():
-            say(message)
-        if self.files.failures.exists():
-            failures = Journal(self.files.failures)
-            if message := failures.repair():
-                say(message)
-            failures.close()
-
     def _mismatch(self, changes: list[str]) -> UsageError:
-        return UsageError(
-            f"{self.files.rollouts} cannot be resumed: it was collected differently\n  "
-            + "\n  ".join(changes)
-            + "\n  what to do: resume with the same settings, start over with"
-            " --overwrite, or give another output_jsonl_fpath"
-        )
+        return cannot_resume(self.files, changes)
+
+
+def repair_journals(files: RunFiles, rollouts: Journal, say: Listener) -> None:
+    """Complete or set aside the unfinished last lines of rollouts and failures."""
+    if message := rollouts.repair():
+        say(message)
+    if files.failures.exists():
+        failures = Journal(files.failures)
+        if message := failures.repair():
+            say(message)
+        failures.close()
+
+
+def cannot_resume(files: RunFiles, changes: list[str]) -> UsageError:
+    """Return the error that a run was made with other settings than those of now."""
+    return UsageError(
+        f"{files.rollouts} cannot be resumed: it was collected differently\n  "
+        + "\n  ".join(changes)
+        + "\n  what to do: resume with the same settings, start over with"
+        " --overwrite, or give another output_jsonl_fpath"
+    )
 
 
 def _warnings(settings: CollectSettings, materialized: Materialized) -> Iterator[str]:

@@ -58,6 +58,26 @@ class MaterializedRecord(_Part):
     repeats: dict[str, int]
 
 
+class Verifier(_Part):
+    """A resources server that verified rollouts again."""
+
+    reverify_mode: str
+    config_sha256: str
+    """The hash of its config, without addresses and secrets."""
+
+
+class Origin(_Part):
+    """The run whose rollouts were verified again."""
+
+    rollouts: FileRecord
+    inputs: FileRecord
+    limit: int | None = None
+    judge_failed_only: bool = False
+    is_unsafe: bool = False
+    """Whether a verifier did not say that it works without a session, and was called by force."""
+    verifiers: dict[str, Verifier] = {}
+
+
 class Session(_Part):
     """One call of the collector."""
 
@@ -77,6 +97,8 @@ class Record(_Part):
     input: FileRecord
     settings: RecordedSettings
     materialized: MaterializedRecord
+    origin: Origin | None = None
+    """What the run was made from, if its rollouts were verified again instead of collected."""
     sessions: list[Session] = []
 
     def start(self, made_by: str) -> None:
@@ -91,17 +113,21 @@ class Record(_Part):
         session.completed_rollout_count = completed
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of what writes the rollouts."""
+    packages = {package: version(package) for package in PACKAGES}
+    return {"spotter": __version__, "python": platform.python_version(), **packages}
+
+
 def new_record(
     settings: CollectSettings, materialized: Materialized, *, keeps_own_agents: bool = False
 ) -> Record:
     """Describe a run that is about to begin."""
     return Record(
-        versions={
-            "spotter": __version__,
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        input=FileRecord(path=_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256),
+        versions=versions(),
+        input=FileRecord(
+            path=path_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256
+        ),
         settings=RecordedSettings.model_validate(
             {
                 **dict(settings),
@@ -146,6 +172,8 @@ def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str
 
     `tasks` is the file with the content of the input: it may still be a draft.
     """
+    if old.origin:
+        return ["it was made by `spotter reverify`, which can resume it"]
     before = old.settings
     is_same_map = before.agents_by_name == settings.agents_by_name
     changed = [
@@ -199,7 +227,7 @@ def cannot_grow(old: Record, settings: CollectSettings, materialized: Materializ
     return []
 
 
-def count_as(record: Record, settings: CollectSettings) -> None:
+def count_as(record: Record, settings: Counting) -> None:
     """Note what this session counts as zero: it may differ from session to session."""
     counting = {name: getattr(settings, name) for name in Counting.model_fields}
     record.settings = record.settings.model_copy(update=counting)
@@ -216,10 +244,11 @@ def sha256_of(path: Path) -> str:
 
 def _prompt_record(settings: CollectSettings) -> FileRecord | None:
     path = settings.prompt_config
-    return FileRecord(path=_text(path), sha256=sha256_of(path)) if path else None
+    return FileRecord(path=path_text(path), sha256=sha256_of(path)) if path else None
 
 
-def _text(path: Path) -> str:
+def path_text(path: Path) -> str:
+    """Return a path as valid text."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
