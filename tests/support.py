@@ -47,7 +47,9 @@ MARTS = (
 )
 COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 """The marts that `spotter compare` fills."""
-ALL_MARTS = (*MARTS, *COMPARISONS)
+SECOND_VERDICTS = ("verdict_comparisons", "verdict_changes")
+"""Those that it fills for runs with the same rollouts, which the collector's record tells."""
+ALL_MARTS = (*MARTS, *COMPARISONS, *SECOND_VERDICTS)
 
 
 @dataclass(frozen=True)

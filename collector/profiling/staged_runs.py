@@ -16,6 +16,7 @@ from collector.artifacts import Run
 from collector.errors import FileError, LinesError
 from collector.jsonl import foreign_format
 from collector.profiling import python_reader
+from collector.profiling.run_records import recorded_origin
 from collector.profiling.statistics import Statistics
 
 FILE_KINDS = ("rollouts", "inputs", "failures", "verdicts")
@@ -26,7 +27,7 @@ RUN_TYPE = (
     " rollouts_file varchar, inputs_file varchar, failures_file varchar,"
     " torn_rollouts_count bigint, torn_failures_count bigint, verdicts_file varchar,"
     " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean,"
-    " prices_path varchar)"
+    " prices_path varchar, origin_rollouts_path varchar)"
 )
 
 
@@ -99,6 +100,7 @@ def _run_row(staged: StagedRun, statistics: Statistics, links: Path) -> dict[str
         "zero_classes": list(zeros.failure_classes),
         "is_missing_zero": zeros.is_missing_zero,
         "prices_path": statistics.prices.path if statistics.prices else None,
+        "origin_rollouts_path": recorded_origin(staged.run.rollouts),
     }
 
 

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from collector.artifacts import RECORD_SUFFIX, Run, beside
+from collector.artifacts import Run
 from collector.errors import UsageError
+from collector.profiling.run_records import recorded_part
 
 ANSWER_FIELD = "extracted_answer"
 PRICE_FIELDS = ("model", "input", "cached_input", "output")
@@ -77,13 +76,7 @@ class Statistics:
 
 def recorded_zero_rules(run: Run) -> ZeroRules:
     """Return the rules that a run was collected with; the default if it has no readable record."""
-    try:
-        record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return ZeroRules()
-    settings = record.get("settings") if isinstance(record, dict) else None
-    if not isinstance(settings, dict):
-        return ZeroRules()
+    settings = recorded_part(run.rollouts, "settings")
     classes = settings.get("count_failure_classes_as_zero")
     names = classes if isinstance(classes, list) else []
     return ZeroRules(

@@ -218,6 +218,10 @@ def test_only_rollouts_whose_judge_failed_are_verified_and_the_rest_is_carried_o
     assert not any(name.startswith("_ng_fail") for name in rows[2])
     assert sorted(keys_of(rows_of(new.inputs))) == [(0, 0), (1, 0), (2, 0)]
     assert origin_of(workspace)["judge_failed_only"]
+    write_lines(new.rollouts, rows_of(new.rollouts)[1:])  # killed before all were carried over
+    assert reverify(gym, workspace, "--judge-failed-only", "--resume").returncode == 0
+    assert {row["_ng_task_index"]: row for row in rows_of(new.rollouts)} == rows
+    assert len(gym.stats()["bodies"]) == 2
 
 
 def test_a_limit_takes_the_first_rollouts_and_can_grow(

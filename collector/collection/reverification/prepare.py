@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
 
 from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
@@ -22,22 +19,21 @@ from collector.collection.prepare import (
     locked_journal,
     repair_journals,
 )
-from collector.collection.record import FileRecord, MaterializedRecord, Origin, Record
+from collector.collection.record import FileRecord, Origin, Record
 from collector.collection.requests import Request
+from collector.collection.reverification.drafted_inputs import DraftedInputs
 from collector.collection.reverification.stored_rollouts import StoredRollouts, read_stored
 from collector.collection.reverification.verifiers import STATELESS, Verifiers, refuse_unsafe
 from collector.collection.reverification.verify_requests import verify_request
-from collector.collection.routing import label_of, target_of
+from collector.collection.routing import label_of
 from collector.collection.rows import keyed_rows
 from collector.collection.run_files import RunFiles, already_collected, refuse_both
 from collector.collection.settings import ReverifySettings
 from collector.collection.state import ResumeRules, RunState, open_requests, read_inputs, read_state
 from collector.errors import FileError, InvariantError, UsageError
 from collector.gym_client import GymClient
-from collector.keys import Key, Keys
 from collector.terminal import counted_noun
 
-Row = dict[str, Any]
 NEXT_STEP = "then verify again"
 
 
@@ -107,7 +103,8 @@ def prepared_reverification(
 ) -> Iterator[PreparedReverification]:
     """Yield a run that is ready to be verified; leave no files behind if preparing fails."""
     refuse_both(settings)
-    given = RunFiles(settings.rollouts_jsonl_fpath.absolute())
+    # as a profile names it, so that a comparison finds the run
+    given = RunFiles(Path(os.path.abspath(settings.rollouts_jsonl_fpath)))  # noqa: PTH100
     inputs = settings.materialized_inputs_jsonl_fpath
     stored_run = StoredRun(
         given.rollouts,
@@ -188,9 +185,9 @@ class _Preparation:
             raise FileError(f"{self.stored_run.rollouts} has no {what}: nothing to verify again")
         return stored
 
-    def _draft_inputs(self, stored: StoredRollouts) -> _DraftedInputs:
+    def _draft_inputs(self, stored: StoredRollouts) -> DraftedInputs:
         """Draft the materialized inputs of the rollouts that are part of the new run."""
-        drafted = _DraftedInputs()
+        drafted = DraftedInputs()
         path = self.stored_run.inputs
         with self.drafts.open(self.files.inputs, replaces=anything) as file:
             for _, key, row, text in keyed_rows(path, next_step=NEXT_STEP):
@@ -204,9 +201,7 @@ class _Preparation:
             )
         return drafted
 
-    def _record(
-        self, stored: StoredRollouts, drafted: _DraftedInputs, old: Record | None
-    ) -> Record:
+    def _record(self, stored: StoredRollouts, drafted: DraftedInputs, old: Record | None) -> Record:
         """Describe the new run: the settings of the stored run, if known, and its origin."""
         run, before = self.stored_run, self.stored_run.record
         inputs = FileRecord(
@@ -259,36 +254,3 @@ class _Preparation:
             longest_first=settings.dispatch_longest_first,
         )
         return read_state(self.files.rollouts, self.files.failures, expected, step, rules)
-
-
-@dataclass
-class _DraftedInputs:
-    """The materialized inputs of the new run in figures."""
-
-    keys: Keys = field(default_factory=Keys)
-    rollout_counts: Counter[str] = field(default_factory=Counter)
-    repeats: dict[str, Counter[int]] = field(default_factory=dict)
-    tasks: set[int] = field(default_factory=set)
-    digest: Any = field(default_factory=hashlib.sha256)
-
-    def add(self, key: Key, row: Row, text: bytes, file: BinaryIO) -> None:
-        """Write one row; raise InvariantError if an earlier row has its key."""
-        if not self.keys.add(key):
-            raise InvariantError(f"the materialized inputs have rollout {key[0]}:{key[1]} twice")
-        target = target_of(row)
-        if target is None:
-            raise FileError(f"the materialized input of rollout {key[0]}:{key[1]} names no agent")
-        self.rollout_counts[target] += 1
-        self.repeats.setdefault(target, Counter())[key[0]] += 1
-        self.tasks.add(key[0])
-        self.digest.update(text + b"\n")
-        file.write(text + b"\n")
-
-    def record(self) -> MaterializedRecord:
-        """Return what the record says about the rows."""
-        return MaterializedRecord(
-            sha256=self.digest.hexdigest(),
-            task_count=len(self.tasks),
-            rollout_count=self.keys.count,
-            repeats={agent: max(counts.values()) for agent, counts in self.repeats.items()},
-        )
