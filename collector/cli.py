@@ -25,6 +25,7 @@ COMMANDS = {
     "status": "status",
     "config": "config",
     "collect": "collect",
+    "reverify": "reverify",
     "aggregate": "aggregate",
     "profile": "profile",
     "compare": "compare",

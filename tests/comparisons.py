@@ -133,15 +133,15 @@ def write_marts(
         prepare(connection, load_plan())
     runs = pd.DataFrame({"run_id": list(dropped), "dropped_task_count": list(dropped.values())})
     with duckdb.connect(str(path)) as connection:
-        _insert(connection, "runs", runs)
-        _insert(connection, "agent_reliability", agents)
-        _insert(connection, "task_profiles", tasks)
-        _insert(connection, "task_bands", tasks)
-        _insert(connection, "task_slices", slices)
-        _insert(connection, "repeat_metrics", repeats)
+        insert_mart_rows(connection, "runs", runs)
+        insert_mart_rows(connection, "agent_reliability", agents)
+        insert_mart_rows(connection, "task_profiles", tasks)
+        insert_mart_rows(connection, "task_bands", tasks)
+        insert_mart_rows(connection, "task_slices", slices)
+        insert_mart_rows(connection, "repeat_metrics", repeats)
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, mart: str, rows: pd.DataFrame) -> None:
+def insert_mart_rows(connection: duckdb.DuckDBPyConnection, mart: str, rows: pd.DataFrame) -> None:
     if rows.empty:
         return
     connection.register("given", rows)

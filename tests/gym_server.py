@@ -65,6 +65,21 @@ class Gym:
         self.bodies.append(body)
         return web.json_response({"episode_id": episode, "task_id": task["task_id"], **move})
 
+    async def verify(self, request: web.Request) -> web.StreamResponse:
+        """Answer with the verdict in the row, or do what its `verify_script` says."""
+        row = await request.json()
+        key = f"verify {row['_ng_task_index']}:{row['_ng_rollout_index']}"
+        script = row.get("verify_script", ["ok"])
+        move = script[min(self.seen[key], len(script) - 1)]
+        self.seen[key] += 1
+        self.bodies.append(row)
+        if move == "ok":
+            return web.json_response({**row, "response": {}, **row.get("verdict", {"reward": 1.0})})
+        return await self.perform(move, row, request)
+
+    async def reverify_mode(self, _: web.Request) -> web.Response:
+        return web.json_response(self.options.reverify_mode)
+
     async def perform(self, move: str, row: Row, request: web.Request) -> web.StreamResponse:
         if move == "hold":
             await self.released.wait()
@@ -117,7 +132,16 @@ class Gym:
         config = {
             "policy_api_key": SECRET,
             "policy_model": {"responses_api_models": {"m": {"api_key": "${policy_api_key}"}}},
-            "my_agent": {"responses_api_agents": server},
+            "my_agent": {
+                "responses_api_agents": {
+                    "a": {**server["simple_agent"], "resources_server": {"name": "my_verifier"}}
+                }
+            },
+            "my_verifier": {
+                "resources_servers": {
+                    "r": {**server["simple_agent"], "judge": self.options.judge, "api_key": SECRET}
+                }
+            },
             "other_agent": {"responses_api_agents": server},
             "lost_agent": {"responses_api_agents": {"a": {"host": "${host}", "port": 1}}},
             "my_source": {"resources_servers": {"r": {}}},
@@ -181,6 +205,8 @@ def parse_options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--aggregate-status", type=int, default=200)
     parser.add_argument("--remember", action="store_true")
     parser.add_argument("--observed", action="store_true")
+    parser.add_argument("--reverify-mode", default="stateless")
+    parser.add_argument("--judge", default="a judge")
     return parser.parse_args(words)
 
 
@@ -188,6 +214,8 @@ def make_app(options: argparse.Namespace) -> web.Application:
     gym = Gym(options)
     app = web.Application(client_max_size=1 << 30)
     app.router.add_post("/run", gym.run)
+    app.router.add_post("/verify", gym.verify)
+    app.router.add_get("/reverify_mode", gym.reverify_mode)
     app.router.add_post("/aggregate_metrics", gym.aggregate)
     app.router.add_get("/global_config_dict_yaml", gym.config)
     app.router.add_get("/stats", gym.stats)

@@ -14,7 +14,7 @@ from collector.collection import record as records
 from collector.collection.aggregate import Aggregation
 from collector.collection.budget import Budget
 from collector.collection.collected import Collected
-from collector.collection.discovery import Servers, find_servers, reach
+from collector.collection.discovery import Servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
 from collector.collection.journal import Journal, Syncer
@@ -24,8 +24,12 @@ from collector.collection.prepared_runs import PreparedRun
 from collector.collection.progress import CollectProgress
 from collector.collection.requests import Request
 from collector.collection.routing import label_of
-from collector.collection.settings import CollectOptions, CollectSettings, PlanSettings
-from collector.collection.state import open_requests
+from collector.collection.settings import (
+    CallSettings,
+    CollectSettings,
+    PlanSettings,
+)
+from collector.collection.settings.stopping import StoppingSettings
 from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
 from collector.gym_client import GymClient
@@ -56,15 +60,20 @@ def collect(
         prepared_run(settings, held, say=progress.say, step=progress.step) as run,
     ):
         run.made_by = made_by
-        return asyncio.run(_Collection(settings, run, progress).collect())
+        return collect_prepared(settings, run, progress)
+
+
+def collect_prepared(
+    settings: CallSettings, run: PreparedRun, progress: CollectProgress
+) -> Collected:
+    """Collect a run that is ready: call its servers until every open rollout is done."""
+    return asyncio.run(_Collection(settings, run, progress).collect())
 
 
 class _Collection:
     """One session of a run."""
 
-    def __init__(
-        self, settings: CollectOptions, run: PreparedRun, progress: CollectProgress
-    ) -> None:
+    def __init__(self, settings: CallSettings, run: PreparedRun, progress: CollectProgress) -> None:
         self._settings = settings
         self._run = run
         self._progress = progress
@@ -84,7 +93,7 @@ class _Collection:
     async def collect(self) -> Collected:
         result = self.result
         async with GymClient() as client:
-            servers = await find_servers(self._run.rollout_counts, self._settings, client)
+            servers = await self._run.find_servers(client)
             # before anything is written or removed
             await reach(servers, client, patience=REACH_SECONDS)
             for line in capture_warnings(servers.config, servers.urls):
@@ -92,6 +101,7 @@ class _Collection:
             parallel = self._parallel(self._settings.num_samples_in_parallel)
             self._early = self._early_stopping(parallel)
             self._run.publish()
+            result.completed_count = self._run.state.done.count
             failures = Journal(self._run.files.failures)
             started = time.monotonic()
             self._progress.start(result.completed_count)
@@ -122,7 +132,8 @@ class _Collection:
         return allowed
 
     def _early_stopping(self, parallel: int) -> EarlyStopping | None:
-        rule = self._settings.stopping_rule
+        settings = self._settings
+        rule = settings.stopping_rule if isinstance(settings, StoppingSettings) else None
         if rule is None:
             return None
         # DuckDB takes a moment to import
@@ -151,9 +162,7 @@ class _Collection:
         )
         self._abandon = dispatcher.abandon
         requests: Iterator[Request | asyncio.Event] = (
-            self._early.requests
-            if self._early
-            else open_requests(self._run.files.inputs, state, settings.max_attempts)
+            self._early.requests if self._early else self._run.requests(settings.max_attempts)
         )
         syncer = Syncer([self._run.journal, failures])
         helpers = [

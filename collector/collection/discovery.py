@@ -36,6 +36,10 @@ class Servers:
     """The head server's config, if the head server was asked."""
     find_again: Callable[[Iterable[str]], Awaitable[Servers]] | None = None
     """Asks the head server once more, if it was asked before."""
+    called: str = "agent"
+    """What a message calls a server, before its name."""
+    endpoint: str = "/run"
+    """The path that rows are sent to."""
 
     async def look_again(self, names: Iterable[str]) -> None:
         """Update the addresses: a server that comes back may have another port."""
@@ -113,7 +117,8 @@ async def reach(servers: Servers, client: GymClient, *, patience: float) -> None
             except NotSentError as error:
                 if time.monotonic() > until:
                     raise ServerError(
-                        f"agent {name} cannot be reached at {url_without_password(url)}:"
+                        f"{servers.called} {name} cannot be reached at"
+                        f" {url_without_password(url)}:"
                         f" {servers.redactor.redact_text(str(error))}"
                     ) from error
                 await asyncio.sleep(REACH_PAUSE)

@@ -53,8 +53,8 @@ class Dispatcher:
     ) -> None:
         """Prepare the dispatcher without sending a request."""
         self._servers = servers
-        self._urls = {name: _run_url(url) for name, url in servers.urls.items()}
-        self._judge = Judge(servers.redactor)
+        self._urls = {name: self._endpoint(url) for name, url in servers.urls.items()}
+        self._judge = Judge(servers.redactor, servers.called)
         self._client = client
         self._policy = policy
         self._stop = stop
@@ -146,6 +146,8 @@ class Dispatcher:
 
     async def _attempt(self, request: Request) -> Outcome | None:
         """Send until the request is answered or lost; refused connections and 429 do not count."""
+        if request.problem:
+            return self._judge.of_problem(request)
         refusals = 0
         limited_until = time.monotonic() + self._policy.request_timeout
         while True:
@@ -186,7 +188,8 @@ class Dispatcher:
         else:
             self._stop.ask(
                 ServerError(
-                    f"agent {agent} cannot be reached at {url_without_password(self._urls[agent])}:"
+                    f"{self._servers.called} {agent} cannot be reached at"
+                    f" {url_without_password(self._urls[agent])}:"
                     f" {self._judge.redactor.redact_text(str(error))}"
                     + (f"\n  gave up after {patience:g} s" if watch.was_seen else "")
                 )
@@ -197,7 +200,10 @@ class Dispatcher:
         """Look up the agent's address again: a server that comes back may have another port."""
         if watch.may_look():
             await self._servers.look_again([agent])
-            self._urls[agent] = _run_url(self._servers.urls[agent])
+            self._urls[agent] = self._endpoint(self._servers.urls[agent])
+
+    def _endpoint(self, url: httpx.URL) -> httpx.URL:
+        return url.copy_with(path=url.path.rstrip("/") + self._servers.endpoint)
 
     @property
     def away_note(self) -> str:
@@ -250,7 +256,3 @@ class _Watch:
         if self._down_since is None:
             self._down_since = time.monotonic()
         return self.away
-
-
-def _run_url(url: httpx.URL) -> httpx.URL:
-    return url.copy_with(path=url.path.rstrip("/") + "/run")

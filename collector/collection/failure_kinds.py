@@ -14,6 +14,8 @@ TIMEOUT = "transport_timeout"
 PEER_DROP = "transport_peer_drop"
 RUN_ERROR = "agent_run_error"
 REQUEST_FAILED = "agent_request_failed"
+VERIFIER_ERROR = "verifier_error"
+JUDGE_FAILED = "judge_failed"
 ENVIRONMENT_FAILED = "environment_server_failed"
 # a gateway in front of the agent answers with these: the rollout did not run
 GATEWAY_STATUS = (429, 502, 503, 504)
@@ -31,9 +33,9 @@ NEVER_RETRIED = "skipped"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,60}(?::[a-z][a-z0-9_]{0,60})?")
 
 
-def kind_of_status(status: int) -> str:
-    """Return the kind of a failure with this HTTP status: the rollout failed, or did not run."""
-    return REQUEST_FAILED if status in GATEWAY_STATUS else RUN_ERROR
+def kind_of_status(status: int, otherwise: str = RUN_ERROR) -> str:
+    """Return the kind of a failure with this HTTP status: a gateway's, or `otherwise`."""
+    return REQUEST_FAILED if status in GATEWAY_STATUS else otherwise
 
 
 def failure_class_of(row: Mapping[str, Any]) -> str:

@@ -50,6 +50,25 @@ class HeadConfig:
         agents = self._agents_behind(server)
         return str(agents[0]["name"]) if len(agents) == 1 else None
 
+    def verifier_of(self, name: str) -> str | None:
+        """Return the resources server of an agent or environment server.
+
+        Without any agent in the config, it is the only resources server there is.
+        """
+        own = _name(self._settings(name, ENVIRONMENTS).get("resources_server"))
+        agent = name if name in self.names(AGENTS) else self.behind(name)
+        found = own or (
+            _name(self._settings(agent, AGENTS).get("resources_server")) if agent else None
+        )
+        verifiers = self.names(RESOURCES)
+        if found or self.names(AGENTS) or len(verifiers) != 1:
+            return found
+        return verifiers[0]
+
+    def verifier_url(self, name: str) -> httpx.URL | None:
+        """Return the address of a resources server, if the config has one."""
+        return self._address(name, RESOURCES)
+
     def of_source(self, name: str) -> str:
         """Return the agent that runs the rows of a task source; raise UsageError without one."""
         if name in self.names(AGENTS):

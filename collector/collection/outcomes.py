@@ -9,14 +9,13 @@ from typing import Any
 
 import httpx
 
-from collector.collection.episodes import MESSAGE, episode_record
+from collector.collection.episodes import MESSAGE
 from collector.collection.failure_kinds import (
     FAILURE_CLASS,
     FAILURE_STATUS,
     FAILURE_TERMINAL,
     PEER_DROP,
     REQUEST_FAILED,
-    RUN_ERROR,
     TIMEOUT,
     is_failure_kind,
     kind_of_status,
@@ -79,22 +78,31 @@ class Judge:
     """Turns replies and errors into outcomes, with every known secret redacted."""
 
     redactor: Redactor
+    called: str = "agent"
+    """What a message calls the server, before its name."""
 
     def of_reply(self, request: Request, reply: Reply, *, seconds: float) -> Outcome:
         """Return the outcome of a reply that took so many seconds."""
-        problem = _Problem(request, seconds=seconds, reply=reply)
+        problem = _Problem(request, self.called, seconds=seconds, reply=reply)
         if reply.status != httpx.codes.OK:
-            return self._failure(problem, kind_of_status(reply.status), f"HTTP {reply.status}")
+            kind = kind_of_status(reply.status, otherwise=request.error_kind)
+            return self._failure(problem, kind, f"HTTP {reply.status}")
         try:
             return self._accept(request, reply.body)
         except ValueError as error:
-            return self._failure(problem, RUN_ERROR, str(error))
+            return self._failure(problem, request.error_kind, str(error))
         except RecursionError:
-            return self._failure(problem, RUN_ERROR, "the answer is nested too deeply")
+            return self._failure(problem, request.error_kind, "the answer is nested too deeply")
+
+    def of_problem(self, request: Request) -> Failure:
+        """Return the failure of a request that cannot be sent: trying again cannot help."""
+        problem = _Problem(request, self.called)
+        reason = request.problem or ""
+        return self._failure(problem, request.error_kind, reason, is_terminal=True)
 
     def of_error(self, request: Request, error: ClientError, *, seconds: float) -> Failure:
         """Return the failure of a request that got no reply within so many seconds."""
-        problem = _Problem(request, seconds=seconds)
+        problem = _Problem(request, self.called, seconds=seconds)
         if isinstance(error, TooSlowError):
             return self._failure(problem, TIMEOUT, str(error))
         if isinstance(error, GarbledError):
@@ -105,9 +113,9 @@ class Judge:
         return self._failure(problem, PEER_DROP, str(error))
 
     def _accept(self, request: Request, body: bytes) -> Outcome:
-        row = parse_object(body)
-        if request.is_episode:
-            row = episode_record(row)
+        answer = parse_object(body)
+        row = request.record_of(answer)
+        if row is not answer:
             body = dump(row)
         if row.get(NO_PERSIST):
             return Unkept(request)
@@ -117,9 +125,11 @@ class Judge:
             request, row, self.redactor.redact_line(stamp_line(body, row, request.stamps))
         )
 
-    def _failure(self, problem: _Problem, kind: str, reason: str) -> Failure:
+    def _failure(
+        self, problem: _Problem, kind: str, reason: str, *, is_terminal: bool = False
+    ) -> Failure:
         request, status = problem.request, problem.status
-        is_terminal = status in TERMINAL_STATUS
+        is_terminal = is_terminal or status in TERMINAL_STATUS
         message = self._safe(problem.describe(reason))[:MESSAGE_CHARACTERS]
         row = {
             **request.stamps,
@@ -139,19 +149,19 @@ class Judge:
             message,
             self.redactor.redact_line(dump(row)),
             is_terminal=is_terminal,
-            is_worth_retrying=not is_refused,
+            is_worth_retrying=not (is_refused or is_terminal),
         )
 
     def _agent_failure(self, request: Request, row: Row, text: bytes) -> Failure:
-        """Return the failure that an agent reports, in its words; a resume retries it."""
+        """Return the failure that a server reports, in its words; a resume retries it."""
         name = row[FAILURE_CLASS]
-        replacement = {} if isinstance(name, str) and name else {FAILURE_CLASS: RUN_ERROR}
+        replacement = {} if isinstance(name, str) and name else {FAILURE_CLASS: request.error_kind}
         stamps = {**request.stamps, ATTEMPT: request.attempt, **replacement}
-        kind = name if is_failure_kind(name) else RUN_ERROR
+        kind = name if is_failure_kind(name) else request.error_kind
         return Failure(
             request,
             kind,
-            self._safe(_Problem(request).describe(f"the agent reports {str(name)[:200]}")),
+            self._safe(_Problem(request, self.called).describe(f"it reports {str(name)[:200]}")),
             self.redactor.redact_line(stamp_line(text, row, stamps)),
             is_terminal=bool(row.get(FAILURE_TERMINAL)),
             is_worth_retrying=False,
@@ -166,6 +176,7 @@ class _Problem:
     """A failed request, with its reply if there was one."""
 
     request: Request
+    called: str
     seconds: float = 0.0
     reply: Reply | None = None
 
@@ -183,8 +194,8 @@ class _Problem:
         if self.reply:
             sizes += f", answer {len(self.reply.body):,} bytes"
         return (
-            f"agent {request.agent}, task {task}, rollout {rollout}, attempt {request.attempt + 1}:"
-            f" {reason} ({sizes})"
+            f"{self.called} {request.agent}, task {task}, rollout {rollout},"
+            f" attempt {request.attempt + 1}: {reason} ({sizes})"
         )
 
     def text(self) -> str:

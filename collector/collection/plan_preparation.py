@@ -21,6 +21,8 @@ def planned_run(
     refuse_absent_run(files)
     plan = read_plan(settings.plan)
     old = records.load_record(files.record)
+    if old and old.origin:
+        raise resumption.mismatch(["it was made by `spotter reverify`: plan for the run before it"])
     repeats = PlannedRepeats(plan, old.settings.num_repeats_add_seed if old else None)
     expected = read_inputs(files.inputs, step, repeats.visit)
     record = old or records.found_record(

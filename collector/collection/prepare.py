@@ -16,7 +16,7 @@ from collector.collection.fingerprints import Fingerprint, fingerprint_of
 from collector.collection.journal import Journal
 from collector.collection.materialize import Materialized, materialize, unused_names
 from collector.collection.plan_preparation import planned_run
-from collector.collection.prepared_runs import Listener, PreparedRun, Resumption
+from collector.collection.prepared_runs import Listener, PreparedCollection, PreparedRun, Resumption
 from collector.collection.prompts import load_prompt
 from collector.collection.record import Record
 from collector.collection.row_params import LIMIT, OLD_LIMIT
@@ -40,6 +40,17 @@ def prepared_run(
     _refuse_contradictions(settings, files)
     if OLD_LIMIT in settings.responses_create_params:
         say(f"{OLD_LIMIT} is sent as {LIMIT}, as the Responses API calls it")
+    with locked_journal(files, say) as journal:
+        resumption = Resumption(settings, files, journal, drafts)
+        if isinstance(settings, PlanSettings):
+            yield planned_run(settings, resumption, say, step)
+        else:
+            yield _Preparation(settings, resumption).run(say, step)
+
+
+@contextlib.contextmanager
+def locked_journal(files: RunFiles, say: Listener) -> Iterator[Journal]:
+    """Yield the journal of a run's rollouts; remove a new file if the run does not begin."""
     try:
         files.rollouts.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -51,11 +62,7 @@ def prepared_run(
             f" make sure that no other collector writes {files.rollouts.name}"
         )
     try:
-        resumption = Resumption(settings, files, journal, drafts)
-        if isinstance(settings, PlanSettings):
-            yield planned_run(settings, resumption, say, step)
-        else:
-            yield _Preparation(settings, resumption).run(say, step)
+        yield journal
     finally:
         if journal.is_new and journal.is_empty() and not os.path.lexists(files.inputs):
             files.rollouts.unlink(missing_ok=True)
@@ -103,7 +110,8 @@ class _Preparation:
         materialized = self._draft_inputs(say)
         record = records.new_record(self.settings, materialized)
         records.stop_as(record, self.settings)
-        return PreparedRun(
+        return PreparedCollection(
+            connection=self.settings,
             files=self.files,
             journal=self.journal,
             drafts=self.drafts,

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from collector.atomic_files import Drafts
 from collector.collection import record as records
+from collector.collection.discovery import Servers, find_servers
 from collector.collection.journal import Journal
 from collector.collection.record import MaterializedRecord, Record
+from collector.collection.requests import Request
 from collector.collection.run_files import RunFiles
 from collector.collection.settings import CollectOptions
-from collector.collection.state import Expected, ResumeRules, RunState, read_inputs, read_state
+from collector.collection.settings.connection import Connection
+from collector.collection.state import (
+    Expected,
+    ResumeRules,
+    RunState,
+    open_requests,
+    read_inputs,
+    read_state,
+)
 from collector.errors import UsageError
+from collector.gym_client import GymClient
 
 Listener = Callable[[str], None]
 
 
-@dataclass
-class PreparedRun:
+@dataclass(kw_only=True)
+class PreparedRun(ABC):
     """A run that is locked, repaired and checked, and whose new files are still drafts."""
 
     files: RunFiles
@@ -36,6 +48,14 @@ class PreparedRun:
     unplanned_count: int = 0
     """Missing rollouts that this session does not run, because they are not in its plan."""
 
+    @abstractmethod
+    async def find_servers(self, client: GymClient) -> Servers:
+        """Return the addresses of the servers that run the rows; raise if one is unknown."""
+
+    def requests(self, max_attempts: int) -> Iterator[Request]:
+        """Yield the rollouts that must still run."""
+        return open_requests(self.files.inputs, self.state, max_attempts)
+
     def publish(self) -> None:
         """Publish the materialized inputs and the record: the run has begun."""
         if self.is_fresh:
@@ -49,6 +69,17 @@ class PreparedRun:
         self.record.start(self.made_by)
         records.save_record(self.files.record, self.record, self.drafts)
         self.drafts.publish()
+
+
+@dataclass(kw_only=True)
+class PreparedCollection(PreparedRun):
+    """A run whose rows go to agents and environment servers."""
+
+    connection: Connection
+
+    async def find_servers(self, client: GymClient) -> Servers:
+        """Return the addresses of the agents and environment servers."""
+        return await find_servers(self.rollout_counts, self.connection, client)
 
 
 @dataclass(frozen=True)
@@ -67,7 +98,7 @@ class Resumption:
         settings, files = self.settings, self.files
         records.count_as(record, settings)
         records.stop_as(record, settings)
-        self._repair(say)
+        repair_journals(files, self.journal, say)
         if expected is None:
             expected = read_inputs(self.drafts.current(files.inputs), step)
             self.check_inputs(record, expected)
@@ -76,7 +107,8 @@ class Resumption:
             longest_first=settings.dispatch_longest_first,
             pass_threshold=settings.pass_threshold if settings.until else None,
         )
-        return PreparedRun(
+        return PreparedCollection(
+            connection=settings,
             files=files,
             journal=self.journal,
             drafts=self.drafts,
@@ -93,18 +125,25 @@ class Resumption:
 
     def mismatch(self, changes: list[str]) -> UsageError:
         """Return the error that the run was collected differently."""
-        return UsageError(
-            f"{self.files.rollouts} cannot be resumed: it was collected differently\n  "
-            + "\n  ".join(changes)
-            + "\n  what to do: resume with the same settings, start over with"
-            " --overwrite, or give another output_jsonl_fpath"
-        )
+        return cannot_resume(self.files, changes)
 
-    def _repair(self, say: Listener) -> None:
-        if message := self.journal.repair():
+
+def repair_journals(files: RunFiles, rollouts: Journal, say: Listener) -> None:
+    """Complete or set aside the unfinished last lines of rollouts and failures."""
+    if message := rollouts.repair():
+        say(message)
+    if files.failures.exists():
+        failures = Journal(files.failures)
+        if message := failures.repair():
             say(message)
-        if self.files.failures.exists():
-            failures = Journal(self.files.failures)
-            if message := failures.repair():
-                say(message)
-            failures.close()
+        failures.close()
+
+
+def cannot_resume(files: RunFiles, changes: list[str]) -> UsageError:
+    """Return the error that a run was made with other settings than those of now."""
+    return UsageError(
+        f"{files.rollouts} cannot be resumed: it was collected differently\n  "
+        + "\n  ".join(changes)
+        + "\n  what to do: resume with the same settings, start over with"
+        " --overwrite, or give another output_jsonl_fpath"
+    )

@@ -70,6 +70,26 @@ class StoppingRecord(_Part):
     pass_threshold: float
 
 
+class Verifier(_Part):
+    """A resources server that verified rollouts again."""
+
+    reverify_mode: str
+    config_sha256: str
+    """The hash of its config, without addresses and secrets."""
+
+
+class Origin(_Part):
+    """The run whose rollouts were verified again."""
+
+    rollouts: FileRecord
+    inputs: FileRecord
+    limit: int | None = None
+    judge_failed_only: bool = False
+    is_unsafe: bool = False
+    """Whether a verifier did not say that it works without a session, and was called by force."""
+    verifiers: dict[str, Verifier] = {}
+
+
 class Session(_Part):
     """One call of the collector."""
 
@@ -93,6 +113,8 @@ class Record(_Part):
     following: MaterializedRecord | None = None
     """The rows that are about to take the place of the materialized inputs."""
     stopping: StoppingRecord | None = None
+    origin: Origin | None = None
+    """What the run was made from, if its rollouts were verified again instead of collected."""
     sessions: list[Session] = []
 
     @property
@@ -120,12 +142,18 @@ class Record(_Part):
         session.completed_rollout_count = completed
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of what writes the rollouts."""
+    packages = {package: version(package) for package in PACKAGES}
+    return {"spotter": __version__, "python": platform.python_version(), **packages}
+
+
 def new_record(
     settings: CollectSettings, materialized: Materialized, *, keeps_own_agents: bool = False
 ) -> Record:
     """Describe a run that is about to begin."""
     return Record(
-        versions=_versions(),
+        versions=versions(),
         input=FileRecord(
             path=path_text(settings.input_jsonl_fpath), sha256=materialized.input_sha256
         ),
@@ -226,7 +254,7 @@ def prompt_record(settings: CollectSettings) -> FileRecord | None:
 
 
 def path_text(path: Path) -> str:
-    """Return a path as text that JSON can hold."""
+    """Return a path as valid text."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 

@@ -23,6 +23,8 @@ def differences(old: Record, settings: CollectSettings, tasks: Path) -> list[str
 
     `tasks` is the file with the content of the input: it may still be a draft.
     """
+    if old.origin:
+        return ["it was made by `spotter reverify`, which can resume it"]
     before = old.settings
     lines = _other_rule(old, settings)
     is_same_map = before.agents_by_name == settings.agents_by_name

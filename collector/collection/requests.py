@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from collector.collection.episodes import ROLLOUT_ID, episode_body
+from collector.collection.episodes import ROLLOUT_ID, episode_body, episode_record
+from collector.collection.failure_kinds import RUN_ERROR
 from collector.collection.routing import AGENT, SERVER, SOURCE, target_of, taskset_of
 from collector.jsonl import dump, parse_object
 from collector.keys import ROLLOUT, TASK, Key, row_key
@@ -31,6 +32,13 @@ class Request:
     """The row as it was materialized."""
     is_episode: bool = False
     """Whether it is a task of a taskset, which has its own form of request and answer."""
+    error_kind: ClassVar[str] = RUN_ERROR
+    """The kind of a failure whose reason only the server knows."""
+
+    @property
+    def problem(self) -> str | None:
+        """Return why the row cannot be sent at all, or None."""
+        return None
 
     @property
     def body(self) -> bytes:
@@ -43,7 +51,11 @@ class Request:
 
     def again(self) -> Request:
         """Return the next attempt of the same rollout."""
-        return _with_attempt(self, self.attempt + 1)
+        return with_attempt(self, self.attempt + 1)
+
+    def record_of(self, answer: Row) -> Row:
+        """Return the row to store for an answer; raise ValueError if the answer has none."""
+        return episode_record(answer) if self.is_episode else answer
 
 
 def request_of(line: bytes, *, attempt: int = 0) -> Request:
@@ -61,7 +73,7 @@ def request_of(line: bytes, *, attempt: int = 0) -> Request:
         line=line,
         is_episode=taskset_of(row) is not None,
     )
-    return _with_attempt(request, attempt) if attempt else request
+    return with_attempt(request, attempt) if attempt else request
 
 
 def stamp_line(text: bytes, row: Row, stamps: Row) -> bytes:
@@ -75,7 +87,8 @@ def stamp_line(text: bytes, row: Row, stamps: Row) -> bytes:
     return text.strip()[:-1] + b"," + dump(new)[1:] if new else text.strip()
 
 
-def _with_attempt(request: Request, attempt: int) -> Request:
+def with_attempt(request: Request, attempt: int) -> Request:
+    """Return a request as the attempt with this number."""
     return replace(request, attempt=attempt, stamps={**request.stamps, ATTEMPT: attempt})
 
 

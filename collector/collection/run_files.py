@@ -13,6 +13,7 @@ from collector.artifacts import (
     beside,
 )
 from collector.collection.settings import CollectOptions
+from collector.collection.settings.sessions import SessionSettings
 from collector.errors import FileError, UsageError
 
 
@@ -85,7 +86,7 @@ def already_collected(rollouts: Path) -> UsageError:
     )
 
 
-def refuse_both(settings: CollectOptions) -> None:
+def refuse_both(settings: SessionSettings) -> None:
     """Raise UsageError if the settings both resume and replace a run."""
     if settings.resume_from_cache and settings.overwrite:
         raise UsageError("--resume or --overwrite, not both")

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from collector.commands.collect_served import ServedConfigs, collect_from_running, collect_served
+from collector.commands.collection_problem import collection_problem
 from collector.commands.common import UNUSED, Configs, Json, Set, print_json, print_text
 from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
 from collector.overrides import FLAG_ONLY, WITH_SERVE, Override
-from collector.terminal import counted_noun, say, show
+from collector.terminal import say, show
 
 if TYPE_CHECKING:
     from collector.collection.collected import Collected
@@ -131,7 +132,7 @@ def _report(
         print_text(told.text)
     if result.aggregation_error:
         say(f"warning: the rollouts are on disk, but not aggregated: {result.aggregation_error}")
-    problem = _problem(result, require_complete=require_complete)
+    problem = collection_problem(result, require_complete=require_complete)
     if problem and told.error:
         say(f"warning: {told.error}")
     error = problem or told.error
@@ -145,21 +146,3 @@ def _describe_upload(result: Collected) -> list[Upload]:
     if result.signal:
         raise ServerError("you stopped the collection")
     return [collected_upload(result)]
-
-
-def _problem(result: Collected, *, require_complete: bool) -> Exception | None:
-    """Return the error that ends the command, if the collection was not a success."""
-    if result.error:
-        return result.error
-    if result.signal:
-        return typer.Exit(128 + result.signal)
-    is_as_planned = result.is_out_of_time and result.due_count == result.open_count
-    if is_as_planned and result.new_count and not require_complete:
-        return None  # the next session continues
-    if result.due_count:
-        reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
-        return ServerError(
-            f"{counted_noun(result.due_count, 'rollout')} of {result.expected_count:,} missing"
-            f"{reason}"
-        )
-    return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from collector.comparing.results import FALLS, LONELY, RISES, Comparison
+from collector.comparing.second_verdict_blocks import second_verdict_blocks
 from collector.comparing.wording import (
     SCORE_NAMES,
     confidence,
@@ -69,12 +70,15 @@ EFFORT_COLUMNS = (
 def comparison_blocks(comparison: Comparison) -> Iterator[Block]:
     """Lay out one comparison: the verdict first, then what it rests on."""
     yield from verdict_blocks(comparison)
+    if comparison.second_verdicts:
+        yield from second_verdict_blocks(comparison.second_verdicts)
     yield from _setting_blocks(comparison)
     yield from _score_blocks(comparison)
     yield from _reference_blocks(comparison)
     yield from _task_blocks(comparison)
     yield from _slice_blocks(comparison)
-    yield from _effort_blocks(comparison)
+    if not comparison.second_verdicts:  # the same rollouts took the same effort
+        yield from _effort_blocks(comparison)
 
 
 def verdict_blocks(comparison: Comparison) -> Iterator[Block]:
@@ -133,6 +137,7 @@ def _score_blocks(comparison: Comparison) -> Iterator[Block]:
 
 
 def _score_cells(row: Row) -> Iterator[tuple[str | Styled, ...]]:
+    verdict = Styled(row["verdict"], STYLES[row["verdict"]])
     yield (
         SCORE_NAMES[row["score"]],
         figure(row["baseline_value"]),
@@ -142,13 +147,11 @@ def _score_cells(row: Row) -> Iterator[tuple[str | Styled, ...]]:
         interval_text(row["low"], row["high"]),
         p_text(row["p_value"]),
     )
-    yield (
-        Styled(row["verdict"], STYLES[row["verdict"]]),
-        *("", "", ""),
-        "these tasks again",
-        interval_text(row["fixed_low"], row["fixed_high"]),
-        p_text(row["fixed_p_value"]),
-    )
+    if row.get("is_same_rollouts"):  # there is no second run whose noise could be told
+        yield verdict, *[""] * 6
+        return
+    fixed = interval_text(row["fixed_low"], row["fixed_high"])
+    yield verdict, "", "", "", "these tasks again", fixed, p_text(row["fixed_p_value"])
 
 
 def _reference_blocks(comparison: Comparison) -> Iterator[Block]:

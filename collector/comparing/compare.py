@@ -12,8 +12,15 @@ from collector.errors import FileError
 from collector.profiling.manifest import Plan
 from collector.profiling.marts import comments, forget_comparisons, insert_rows, prepare
 from collector.profiling.plan import load_plan
-from collector.warehouse.access import SCRATCH, attached, attached_for_reading, committed
-from collector.warehouse.sql import literal, quote_name
+from collector.warehouse.access import (
+    SCRATCH,
+    WAREHOUSE,
+    attached,
+    attached_for_reading,
+    committed,
+)
+from collector.warehouse.files import WrittenFile
+from collector.warehouse.sql import known_columns, literal, quote_name
 
 PAIR_TYPE = (
     "struct(baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar,"
@@ -23,6 +30,8 @@ PAIR_TYPE = (
 STEPS = f"{SCRATCH}.intermediate"
 """Where the models between the marts and a comparison are, until the connection is closed."""
 COPY = "comparisons"
+# columns that a comparison reads, and that a warehouse of an earlier version may lack: null there
+ADDED = {"runs": "origin_rollouts_path", "rollout_infos": "response_hash"}
 DECLARED = (
     "(run_id, baseline_run_id) in"
     f" (select (run_id, baseline_run_id) from {STEPS}.int_compared_runs)"
@@ -64,6 +73,7 @@ def build_comparisons(
     """
     plan = _declare(connection, pairs, settings)
     with attached(connection, warehouse, on_wait=progress) as file:
+        _add_columns(connection, file)
         _build_steps(connection, plan, warehouse, progress=progress)
         with committed(connection, file):
             prepare(connection, plan)
@@ -110,6 +120,16 @@ def _declare(
     for seed in plan.seeds:
         connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
     return plan
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> None:
+    """Add the columns that a warehouse of an earlier version lacks."""
+    known = known_columns(connection, WAREHOUSE)
+    missing = {mart: name for mart, name in ADDED.items() if name not in known.get(mart, {name})}
+    if missing:
+        with committed(connection, file):
+            for mart, name in missing.items():
+                connection.execute(f"alter table {WAREHOUSE}.main.{mart} add column {name} varchar")
 
 
 def _build_steps(

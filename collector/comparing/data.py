@@ -58,7 +58,7 @@ def as_data(result: ComparisonResult, order_label: str | None = None) -> Row:
 
 def comparison_data(comparison: Comparison) -> Row:
     """Return one comparison, with the figures that its verdict rests on at the top."""
-    row = comparison.primary
+    row, second = comparison.primary, comparison.second_verdicts
     low, high = interval_of(row)
     return {
         "verdict": row["verdict"],
@@ -72,6 +72,8 @@ def comparison_data(comparison: Comparison) -> Row:
         "sentence": verdict_sentence(comparison),
         "explanations": explanations(comparison),
         "is_same_run": comparison.is_same_run,
+        "verdict_comparison": _plain_row(second.row) if second else None,
+        "verdict_changes": [_plain_row(one) for one in second.changes] if second else [],
         "baseline": _side_data(comparison.baseline),
         "candidate": _side_data(comparison.candidate),
         "setting_differences": [asdict(one) for one in comparison.setting_differences],

@@ -75,11 +75,28 @@ def _comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield ""
         yield escape(text)
     yield ""
+    yield from _second_verdict_lines(comparison)
     yield from _setting_lines(comparison)
     yield from _score_lines(comparison)
     yield from _task_lines(comparison)
     yield from _slice_lines(comparison)
-    yield from _effort_lines(comparison)
+    if not comparison.second_verdicts:
+        yield from _effort_lines(comparison)
+
+
+def _second_verdict_lines(comparison: Comparison) -> Iterator[str]:
+    second = comparison.second_verdicts
+    rows = [
+        [
+            f"{row['task_index']}:{row['rollout_index']}",
+            row["change"],
+            figure(row["baseline_reward"]),
+            figure(row["reward"]),
+        ]
+        for row in (second.changes[:SHOWN_TASKS] if second else [])
+    ]
+    if rows:
+        yield from _table(("rollout to look at", "change", "before", "now"), rows)
 
 
 def _setting_lines(comparison: Comparison) -> Iterator[str]:

@@ -9,6 +9,7 @@ import duckdb
 
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference, read_settings, setting_differences
+from collector.comparing.second_verdicts import SecondVerdicts, read_second_verdicts
 from collector.errors import UsageError
 from collector.suggestions import first_names
 from collector.terminal import label
@@ -64,6 +65,8 @@ class Comparison:
     unrecorded: list[str] = field(default_factory=list)
     """The runs that have no record of the collector, so that less is known about their settings."""
     primary: Row = field(default_factory=dict)
+    second_verdicts: SecondVerdicts | None = None
+    """The two verdicts on each rollout, if the runs have the same rollouts."""
 
     @property
     def is_same_run(self) -> bool:
@@ -187,6 +190,7 @@ def _read_sides(
             side.name for side, one in zip(sides, known, strict=True) if not one.has_record
         ],
         primary=primary or _row_without_tasks(connection, key, changes, settings, score),
+        second_verdicts=read_second_verdicts(connection, key, [baseline.run, candidate.run]),
     )
 
 

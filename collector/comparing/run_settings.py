@@ -30,7 +30,8 @@ ROUTES = (
     "environment_server_routes",
     "num_repeats_add_seed",
 )
-RECORDED = ("prompt template", "task file", "spotter version", *ROUTES)
+VERIFIERS = "verifier config"
+RECORDED = ("prompt template", "task file", "spotter version", VERIFIERS, *ROUTES)
 MISSING = "not given"
 MODELS = """
     select distinct coalesce(model_name, 'not reported') as model_name from rollout_infos
@@ -107,6 +108,7 @@ def _recorded(record: Row) -> dict[str, str]:
         "prompt template": _file_text(prompt),
         "task file": _file_text(tasks),
         "spotter version": _text(_part(record, "versions").get("spotter")),
+        VERIFIERS: _verifier_text(_part(_part(record, "origin"), "verifiers")),
         **{name: _text(settings.get(name)) for name in ROUTES},
     }
 
@@ -115,6 +117,14 @@ def _file_text(file: Row) -> str:
     """Return the start of the content's hash first: equal content is the same file."""
     digest = file.get("sha256")
     return f"sha256 {str(digest)[:12]}" if digest else MISSING
+
+
+def _verifier_text(verifiers: Row) -> str:
+    """Return the resources servers that verified again; a collected run does not know its own."""
+    texts = [
+        f"{name} {str(_part(verifiers, name).get('config_sha256'))[:12]}" for name in verifiers
+    ]
+    return ", ".join(sorted(texts)) or "not recorded"
 
 
 def _part(row: Row, name: str) -> Row:

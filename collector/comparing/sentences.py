@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collector.comparing.wording import SCORE_NAMES, confidence, interval_of
+from collector.comparing.wording import SCORE_NAMES, confidence, interval_of, p_phrase
 from collector.terminal import counted_noun
 from collector.warehouse.sql import Row
 
@@ -25,6 +25,20 @@ def verdict_sentence(row: Row) -> str:
         case "not comparable":
             return _obstacle_sentence(row)
     return _inconclusive_sentence(row, score, found)
+
+
+def agreement_sentence(row: Row) -> str:
+    """Return how two verdicts on the same rollouts agree: a row of `verdict_comparisons`."""
+    kappa = f" (kappa {row['kappa']:.3f})" if row["kappa"] is not None else ""
+    found = "" if row["low"] is None else f"{_interval(row | {'is_fixed_suite': False})}, "
+    return (
+        f"A and B have two verdicts on the same {counted_noun(row['rollout_count'], 'rollout')}:"
+        f" {_percent(row['agreement_ratio'])} of them agree{kappa}."
+        f" {counted_noun(row['fail_to_pass_count'], 'rollout')} pass only in B,"
+        f" {row['pass_to_fail_count']:,} only in A: the pass rate of B minus that of A is"
+        f" {signed(row['difference'])} ({found}{p_phrase(row['p_value'])},"
+        f" {counted_noun(row['task_count'], 'task')})."
+    )
 
 
 def verdict_notes(row: Row) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collector.comparing.results import Comparison
+from collector.comparing.second_verdicts import SecondVerdicts
 from collector.terminal import counted_noun, label
 from collector.warehouse.sql import Row
 
@@ -12,6 +13,29 @@ ANYWAY = "--anyway compares them all the same."
 
 def verdict_sentence(comparison: Comparison) -> str:
     """Return the verdict in one sentence."""
+    if comparison.second_verdicts:
+        return _agreement_sentence(comparison, comparison.second_verdicts.row)
+    return _task_sentence(comparison)
+
+
+def _agreement_sentence(comparison: Comparison, row: Row) -> str:
+    baseline, candidate = label(comparison.baseline.name), label(comparison.candidate.name)
+    kappa = f", kappa {figure(row['kappa'])}" if row["kappa"] is not None else ""
+    interval = f"{confidence(row)} interval {interval_text(row['low'], row['high'])}, "
+    return (
+        f"{candidate} and {baseline} have two verdicts on the same"
+        f" {counted_noun(row['rollout_count'], 'rollout')}:"
+        f" {percent(row['agreement_ratio'])} agree{kappa}."
+        f" {row['fail_to_pass_count']:,} pass only in {candidate},"
+        f" {row['pass_to_fail_count']:,} only in {baseline}: pass rate"
+        f" {figure(row['pass_ratio'])} against {figure(row['baseline_pass_ratio'])},"
+        f" {figure(row['difference'], is_signed=True)}"
+        f" ({interval if row['low'] is not None else ''}{p_phrase(row['p_value'])}),"
+        f" over {counted_noun(row['task_count'], 'task')}."
+    )
+
+
+def _task_sentence(comparison: Comparison) -> str:
     baseline, candidate = label(comparison.baseline.name), label(comparison.candidate.name)
     row = comparison.primary
     if comparison.is_same_run:
@@ -36,8 +60,32 @@ def explanations(comparison: Comparison) -> list[str]:
     row = comparison.primary
     if comparison.is_same_run:
         return []
-    texts = [_forced(comparison), _downgrade(row), _too_little(row), _settle(row)]
+    if comparison.second_verdicts:
+        texts = [
+            *_second_notes(comparison.second_verdicts),
+            f"Task by task: {_task_sentence(comparison)}",
+            *(_forced(comparison), _downgrade(row), _too_little(row)),
+        ]
+    else:
+        texts = [_forced(comparison), _downgrade(row), _too_little(row), _settle(row)]
     return [text for text in texts if text]
+
+
+def _second_notes(second: SecondVerdicts) -> list[str]:
+    row = second.row
+    single = row["baseline_only_rollout_count"], row["candidate_only_rollout_count"]
+    notes = list(second.notes)
+    if any(single):
+        notes.append(
+            f"{counted_noun(single[0], 'rollout')} with a verdict only before, and"
+            f" {single[1]:,} only now, were left out."
+        )
+    if changed := row["changed_response_rollout_count"]:
+        notes.append(
+            f"{counted_noun(changed, 'rollout')} with different responses in the runs were left"
+            " out. If the files were not changed since, profile both runs again."
+        )
+    return notes
 
 
 def interval_of(row: Row) -> tuple[float | None, float | None]:
@@ -99,13 +147,18 @@ def _values(row: Row) -> str:
     p_value, (low, high) = p_value_of(row), interval_of(row)
     details = [f"{confidence(row)} interval {interval_text(low, high)}"] if low is not None else []
     if p_value is not None:
-        text = p_text(p_value)
-        details.append(f"p {text}" if text.startswith("<") else f"p = {text}")
+        details.append(p_phrase(p_value))
     return (
         f"{SCORE_NAMES[row['score']]} {figure(row['value'])} against"
         f" {figure(row['baseline_value'])}, {figure(row['difference'], is_signed=True)}"
         + (f" ({', '.join(details)})" if details else "")
     )
+
+
+def p_phrase(p_value: float) -> str:
+    """Return a p-value as part of a sentence, such as p = 0.03."""
+    text = p_text(p_value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def _where(row: Row) -> str:
@@ -171,6 +224,11 @@ def _too_little(row: Row) -> str:
         return (
             f"Every task has the same difference, {figure(row['difference'], is_signed=True)}: the"
             " interval shows what so many tasks could leave unseen."
+        )
+    if row["is_fixed_suite"] and row.get("is_same_rollouts"):
+        return (
+            "Both runs have the same rollouts, so they say nothing about a second run of the same"
+            " tasks: leave out --fixed-suite."
         )
     if row["is_fixed_suite"] and row["fixed_low"] is None and row["difference"] is not None:
         return (

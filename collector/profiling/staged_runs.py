@@ -16,6 +16,7 @@ from collector.artifacts import Run
 from collector.errors import FileError, LinesError
 from collector.jsonl import foreign_format
 from collector.profiling import python_reader
+from collector.profiling.run_records import recorded_origin
 from collector.profiling.statistics import Statistics, recorded_stopping_rule
 
 FILE_KINDS = ("rollouts", "inputs", "failures", "verdicts")
@@ -26,7 +27,7 @@ RUN_TYPE = (
     " rollouts_file varchar, inputs_file varchar, failures_file varchar,"
     " torn_rollouts_count bigint, torn_failures_count bigint, verdicts_file varchar,"
     " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean,"
-    " prices_path varchar, stopping_rule varchar)"
+    " prices_path varchar, stopping_rule varchar, origin_rollouts_path varchar)"
 )
 
 
@@ -100,6 +101,7 @@ def _run_row(staged: StagedRun, statistics: Statistics, links: Path) -> dict[str
         "is_missing_zero": zeros.is_missing_zero,
         "prices_path": statistics.prices.path if statistics.prices else None,
         "stopping_rule": recorded_stopping_rule(staged.run),
+        "origin_rollouts_path": recorded_origin(staged.run.rollouts),
     }
 
 

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
-from collector.artifacts import RECORD_SUFFIX, Run, beside
+from collector.artifacts import Run
 from collector.errors import UsageError
+from collector.profiling.run_records import recorded_part
 
 ANSWER_FIELD = "extracted_answer"
 PRICE_FIELDS = ("model", "input", "cached_input", "output")
@@ -77,7 +76,7 @@ class Statistics:
 
 def recorded_zero_rules(run: Run) -> ZeroRules:
     """Return the rules that a run was collected with; the default if it has no readable record."""
-    settings = _recorded(run, "settings")
+    settings = recorded_part(run.rollouts, "settings")
     classes = settings.get("count_failure_classes_as_zero")
     names = classes if isinstance(classes, list) else []
     return ZeroRules(
@@ -88,15 +87,5 @@ def recorded_zero_rules(run: Run) -> ZeroRules:
 
 def recorded_stopping_rule(run: Run) -> str | None:
     """Return the rule by which the collector drew fewer repeats of some tasks, if it did."""
-    rule = _recorded(run, "stopping").get("rule")
+    rule = recorded_part(run.rollouts, "stopping").get("rule")
     return rule if isinstance(rule, str) else None
-
-
-def _recorded(run: Run, name: str) -> dict[str, Any]:
-    """Return a part of the collector's record; nothing if there is no readable record."""
-    try:
-        record = orjson.loads(beside(run.rollouts, RECORD_SUFFIX).read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    part = record.get(name) if isinstance(record, dict) else None
-    return part if isinstance(part, dict) else {}

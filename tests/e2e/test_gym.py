@@ -49,6 +49,7 @@ def test_the_servers_are_what_a_collector_expects(workspace: Path) -> None:
         }
         for url in [gym.head, *gym.urls.values()]:
             assert get(url).status == 200
+        assert get(f"{gym.urls['workplace_assistant']}/reverify_mode").body == "stateless"
         done = run_command("ng_status", f"+head_server.port={gym.head_port}", cwd=workspace)
         assert done.returncode == 0
         assert done.stdout.count("healthy") == 3

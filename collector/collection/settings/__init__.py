@@ -1,4 +1,4 @@
-"""The settings of `collect` and `aggregate`: the one place where each of them is declared.
+"""The settings of `collect`, `aggregate` and `reverify`: the one place where each is declared.
 
 A field has its type, default and checks. The `Option` in its annotation adds what the command line
 needs: flags that are not its name with dashes, and the help, which is also its row in
@@ -11,14 +11,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, StrictBool, model_validator
 from typer import Option
 
 from collector.artifacts import NO_ROLLOUTS
 from collector.collection.row_params import LIMIT, OLD_LIMIT
-from collector.collection.settings.connection import Connection
+from collector.collection.settings.connection import Connection, Waiting
 from collector.collection.settings.counting import Counting
-from collector.collection.settings.rows import DEFAULT, RowSettings
+from collector.collection.settings.rows import DEFAULT, RowSettings, positive_or_none
 from collector.collection.settings.sessions import SessionSettings
 from collector.collection.settings.stopping import StoppingSettings
 
@@ -65,7 +65,11 @@ class AggregateSettings(Counting, Connection):
     overwrite: Annotated[StrictBool, Option(help="Replace an earlier merged file.")] = False
 
 
-class CollectOptions(RowSettings, StoppingSettings, SessionSettings, Counting, Connection):
+class CallSettings(SessionSettings, Counting, Waiting):
+    """The settings of whatever calls servers rollout by rollout."""
+
+
+class CollectOptions(RowSettings, StoppingSettings, CallSettings, Connection):
     """The settings of `spotter collect`; with `--serve`, the task file may come later."""
 
     input_jsonl_fpath: Annotated[
@@ -121,18 +125,6 @@ class CollectOptions(RowSettings, StoppingSettings, SessionSettings, Counting, C
         return self
 
     @model_validator(mode="after")
-    def _refuse_lost_time(self) -> Self:
-        budget, margin = self.dispatch_budget_s, self.drain_margin_s
-        if margin is not None and budget is None:
-            raise ValueError("drain_margin_s needs dispatch_budget_s, of which it is the last part")
-        if margin is not None and budget is not None and margin >= budget:
-            raise ValueError(
-                f"drain_margin_s={margin:g} leaves no time to start a rollout within"
-                f" dispatch_budget_s={budget:g}: give a larger budget or a smaller margin"
-            )
-        return self
-
-    @model_validator(mode="after")
     def _refuse_plan_contradictions(self) -> Self:
         if self.plan is None:
             return self
@@ -167,3 +159,61 @@ class PlanSettings(CollectOptions):
     """The settings of a collection that adds the repeats of a plan to a run."""
 
     plan: Path
+
+
+class ReverifyOptions(CallSettings):
+    """The settings of `spotter reverify`."""
+
+    rollouts_jsonl_fpath: Annotated[
+        Path | None,
+        Option(
+            "--rollouts-jsonl-fpath",
+            "--rollouts",
+            readable=False,
+            help="The rollouts file to verify again: the same as ROLLOUTS.",
+        ),
+    ] = None
+    materialized_inputs_jsonl_fpath: Annotated[
+        Path | None,
+        Option(
+            "--materialized-inputs-jsonl-fpath",
+            "--inputs",
+            readable=False,
+            show_default="`<stem>_materialized_inputs.jsonl`",
+            help="The materialized inputs of the rollouts.",
+        ),
+    ] = None
+    output_jsonl_fpath: Annotated[
+        RolloutsPath,
+        Option(
+            "--output-jsonl-fpath",
+            "--output",
+            "-o",
+            help="The new rollouts file. The other files are written beside it.",
+        ),
+    ]
+    limit: Annotated[
+        NonNegativeInt | None,
+        AfterValidator(positive_or_none),
+        Option(help="Verify only the first rollouts of the file; 0 means all."),
+    ] = None
+    judge_failed_only: Annotated[
+        StrictBool,
+        Option(
+            help="Verify only rollouts whose judge failed (class `judge_failed`), and carry the"
+            " others over unchanged."
+        ),
+    ] = False
+    force: Annotated[
+        StrictBool,
+        Option(
+            help="Also call resources servers that do not say that they can verify without a"
+            " session. The record marks the run as unsafe."
+        ),
+    ] = False
+
+
+class ReverifySettings(ReverifyOptions):
+    """The settings of a reverification, whose rollouts file is known."""
+
+    rollouts_jsonl_fpath: Path

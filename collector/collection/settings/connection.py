@@ -45,7 +45,15 @@ class HeadAddress(BaseModel):
     head_port: Annotated[HeadPort, Field(ge=1, le=65535)] = DEFAULT_HEAD_PORT
 
 
-class Connection(HeadAddress):
+class Waiting(HeadAddress):
+    """Where the head server is, and how long a request may take."""
+
+    request_timeout: Annotated[
+        PositiveFloat, Option(help="Seconds to wait for the answer to a request.")
+    ] = 3600.0
+
+
+class Connection(Waiting):
     """How the servers are found, and how long a request may take."""
 
     agent_urls: Annotated[
@@ -58,6 +66,3 @@ class Connection(HeadAddress):
         ),
         OverrideName("agent_url"),
     ] = {}
-    request_timeout: Annotated[
-        PositiveFloat, Option(help="Seconds to wait for the answer to a request.")
-    ] = 3600.0

@@ -38,7 +38,8 @@ def _valid_shard(shard: tuple[int, int] | None) -> tuple[int, int] | None:
     return shard
 
 
-def _positive_or_none(limit: int | None) -> int | None:
+def positive_or_none(limit: int | None) -> int | None:
+    """Return a limit, which 0 switches off."""
     return limit or None
 
 
@@ -125,7 +126,7 @@ class RowSettings(BaseModel):
     ] = {}
     limit: Annotated[
         NonNegativeInt | None,
-        AfterValidator(_positive_or_none),
+        AfterValidator(positive_or_none),
         Option(help="Use only the first lines of the input; 0 means all."),
         MAY_CHANGE,
     ] = None

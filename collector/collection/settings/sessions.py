@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, NonNegativeFloat, PositiveInt, StrictBool
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    NonNegativeFloat,
+    PositiveInt,
+    StrictBool,
+    model_validator,
+)
 from typer import Option
 
 
@@ -58,3 +65,15 @@ class SessionSettings(BaseModel):
     disable_aggregation: Annotated[
         StrictBool, Option(help="Do not ask the agents for their own metrics.")
     ] = False
+
+    @model_validator(mode="after")
+    def _refuse_lost_time(self) -> Self:
+        budget, margin = self.dispatch_budget_s, self.drain_margin_s
+        if margin is not None and budget is None:
+            raise ValueError("drain_margin_s needs dispatch_budget_s, of which it is the last part")
+        if margin is not None and budget is not None and margin >= budget:
+            raise ValueError(
+                f"drain_margin_s={margin:g} leaves no time to start a rollout within"
+                f" dispatch_budget_s={budget:g}: give a larger budget or a smaller margin"
+            )
+        return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from collector.viewer.marts.charts import Chart, Series
 from collector.viewer.marts.store import Query, Reader
@@ -42,6 +42,17 @@ CHANGES = f"""
     select change, count(*) as task_count from task_comparisons
     where {PAIR}
     group by change
+"""
+VERDICTS = f"""
+    select * from verdict_comparisons
+    where {PAIR}
+"""
+VERDICT_CHANGES = f"""
+    select task_index, rollout_index, change, baseline_reward, reward, difference
+    from verdict_changes
+    where {PAIR}
+    order by change_rank
+    limit 20
 """
 # tasks with the same means are one circle; if the means are too many, so are the tasks of a square
 CIRCLE_ROWS = f"""
@@ -86,6 +97,9 @@ class RunComparison:
     efforts: list[Row]
     changes: dict[str, int]
     scatter: Chart
+    verdicts: Row | None = None
+    """How two verdicts on the same rollouts agree; None if the rollouts are not the same."""
+    verdict_changes: list[Row] = field(default_factory=list)
 
     @property
     def main(self) -> Row | None:
@@ -115,6 +129,8 @@ def read_comparison(reader: Reader, values: Row, path: Callable[..., str]) -> Ru
         efforts=rows(EFFORTS),
         changes={row["change"]: row["task_count"] for row in rows(CHANGES)},
         scatter=_scatter(reader, values, path),
+        verdicts=reader.row(Query(VERDICTS, values)),
+        verdict_changes=rows(VERDICT_CHANGES),
     )
 
 

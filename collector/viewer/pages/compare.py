@@ -15,7 +15,12 @@ from starlette.routing import Route
 
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference
-from collector.comparing.sentences import signed, verdict_notes, verdict_sentence
+from collector.comparing.sentences import (
+    agreement_sentence,
+    signed,
+    verdict_notes,
+    verdict_sentence,
+)
 from collector.comparing.wording import p_text
 from collector.viewer.comparisons import ComparingError, ComparisonKey
 from collector.viewer.context import find_run, parse_index, viewer_of
@@ -159,6 +164,7 @@ def page_data(
         "main": main,
         "sentence": verdict_sentence(main) if main else "",
         "notes": verdict_notes(main) if main else [],
+        "agreement": agreement_sentence(comparison.verdicts) if comparison.verdicts else "",
         "intervals": difference_rows(main) if main else None,
         "slices": slice_rows(comparison.slices[: marts.SLICES]),
         "charts": [scatter, *_pair_charts(*compared.sides)],

@@ -63,6 +63,7 @@
             'zero_classes': {{ duckdb__text_list(var('count_failure_classes_as_zero')) }},
             'prices_path': null::varchar,
             'stopping_rule': null::varchar,
+            'origin_rollouts_path': null::varchar,
             'is_missing_zero': {{ (var('count_missing_rollouts_as_zero') | string | lower) == 'true' }},
             'verdicts_file': case
                 when run_count = 1 then folder || 'rollout_verdicts.jsonl'

@@ -10,6 +10,8 @@ agents as (
         reliability.agent_name,
         reliability.clean_ratio,
         runs.dropped_task_count > 0 as has_dropped_tasks,
+        runs.origin_rollouts_path is not null as is_reverified,
+        coalesce(runs.origin_rollouts_path, runs.rollouts_path) as source_path,
         count(*) over (partition by reliability.run_id) as agent_count
     from {{ ref('agent_reliability') }} as reliability
     inner join {{ ref('runs') }} as runs using (run_id)
@@ -30,7 +32,11 @@ matched as (
         baselines.clean_ratio as baseline_clean_ratio,
         candidates.clean_ratio,
         baselines.has_dropped_tasks as has_baseline_dropped_tasks,
-        candidates.has_dropped_tasks
+        candidates.has_dropped_tasks,
+        -- one of them has the responses of the other, or both have those of a third
+        declared.baseline_run_id != declared.candidate_run_id
+        and (baselines.is_reverified or candidates.is_reverified)
+        and baselines.source_path = candidates.source_path as is_same_rollouts
     from declared
     inner join agents as baselines on declared.baseline_run_id = baselines.run_id
     inner join agents as candidates on declared.candidate_run_id = candidates.run_id

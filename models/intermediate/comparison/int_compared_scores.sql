@@ -1,8 +1,11 @@
 with
 
--- one-sided tasks matter for the bounds if the other run lost whole tasks
+-- One-sided tasks matter for the bounds if the other run lost whole tasks. Two verdicts
+-- on the same rollouts share their noise: the variance within tasks says nothing there.
 tasks as (
-    select tasks.*
+    select
+        tasks.*,
+        pairs.is_same_rollouts
     from {{ ref('int_compared_tasks') }} as tasks
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     where tasks.is_common
@@ -19,8 +22,13 @@ scores as (
         reward_high as highest,
         baseline_reward_mean as baseline_value,
         reward_mean as value,
-        {{ finite('baseline_reward_std * baseline_reward_std') }} as baseline_variance,
-        {{ finite('reward_std * reward_std') }} as variance,
+        case
+            when is_same_rollouts then null
+            else {{ finite('baseline_reward_std * baseline_reward_std') }}
+        end as baseline_variance,
+        case
+            when is_same_rollouts then null else {{ finite('reward_std * reward_std') }}
+        end as variance,
         baseline_rollout_count,
         rollout_count,
         baseline_unknown_count,
@@ -35,9 +43,14 @@ scores as (
         1e0 as highest,
         1e0 * baseline_pass_count / nullif(baseline_rollout_count, 0) as baseline_value,
         1e0 * pass_count / nullif(rollout_count, 0) as value,
-        {{ pass_variance('baseline_pass_count', 'baseline_rollout_count') }}
-            as baseline_variance,
-        {{ pass_variance('pass_count', 'rollout_count') }} as variance,
+        case
+            when is_same_rollouts then null
+            else {{ pass_variance('baseline_pass_count', 'baseline_rollout_count') }}
+        end as baseline_variance,
+        case
+            when is_same_rollouts then null
+            else {{ pass_variance('pass_count', 'rollout_count') }}
+        end as variance,
         baseline_rollout_count,
         rollout_count,
         baseline_unknown_count,

@@ -19,9 +19,7 @@ places as (
 chances as (
     select
         *,
-        exp(
-            {{ log_choose('changed_count', 'place') }} - changed_count * ln(2e0)
-        ) as chance
+        {{ coin_chance('changed_count', 'place') }} as chance
     from places
 ),
 

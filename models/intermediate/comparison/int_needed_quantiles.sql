@@ -36,6 +36,12 @@ needed as (
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     union
     select
+        pairs.alpha,
+        cast(verdicts.task_count - 1 as double) as degrees
+    from {{ ref('int_verdict_sums') }} as verdicts
+    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
+    union
+    select
         alpha,
         degrees
     from {{ ref('int_gym_intervals') }}

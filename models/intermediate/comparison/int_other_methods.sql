@@ -1,7 +1,11 @@
 with
 
 intervals as (
-    select * from {{ ref('int_difference_intervals') }}
+    select
+        intervals.*,
+        pairs.is_same_rollouts
+    from {{ ref('int_difference_intervals') }} as intervals
+    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
 ),
 
 -- NeMo Gym compares the mean reward of all tasks
@@ -25,12 +29,18 @@ gym as (
 methods as (
     select
         intervals.group_key,
-        sqrt(
-            power(intervals.baseline_std_error, 2)
-            + power(intervals.candidate_std_error, 2)
-        ) as unpaired_std_error,
-        gym.low as gym_welch_low,
-        gym.high as gym_welch_high
+        -- both take the runs for independent ones
+        case
+            when intervals.is_same_rollouts then null
+            else sqrt(
+                    power(intervals.baseline_std_error, 2)
+                    + power(intervals.candidate_std_error, 2)
+                )
+        end as unpaired_std_error,
+        case when intervals.is_same_rollouts then null else gym.low end
+            as gym_welch_low,
+        case when intervals.is_same_rollouts then null else gym.high end
+            as gym_welch_high
     from intervals
     left join gym using (pair_key, score, slice_by)
 )

@@ -54,6 +54,7 @@ comparisons as (
         pairs.is_fixed_suite,
         pairs.cluster_by,
         pairs.is_forced,
+        pairs.is_same_rollouts,
         {{ utc_now() }} as compared_at
     from {{ ref('int_difference_intervals') }} as intervals
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)

@@ -49,7 +49,8 @@ comparisons as (
     from tasks
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     left join {{ ref('int_moved_chances') }} as chances
-        on tasks.baseline_pass_count = chances.baseline_pass_count
+        on coalesce(pairs.is_same_rollouts, false) = false
+        and tasks.baseline_pass_count = chances.baseline_pass_count
         and tasks.baseline_rollout_count = chances.baseline_rollout_count
         and tasks.pass_count = chances.pass_count
         and tasks.rollout_count = chances.rollout_count

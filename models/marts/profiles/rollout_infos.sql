@@ -26,6 +26,7 @@ infos as (
         latency_ms,
         model_name,
         cost,
+        cast(response_hash as varchar) as response_hash,
         info
     from rollouts
 )

@@ -43,6 +43,7 @@ profiled as (
         runs.run_id,
         runs.rollouts_path,
         runs.inputs_path,
+        runs.origin_rollouts_path,
         runs.is_partial_allowed,
         runs.pass_threshold,
         runs.answer_field,

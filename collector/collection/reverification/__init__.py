@@ -1,0 +1,1 @@
+"""Verify stored rollouts again: the responses stay, the verdicts are new."""
