@@ -214,8 +214,8 @@ def test_no_selection_mixes_or_loses_runs(
     mixed = dbt("run", "--select", "task_profiles", warehouse=built, variables=variables)
     assert mixed.returncode == 1
     assert "was not built since the runs were staged" in mixed.stdout
-    words = ("run", "--select", "stg_runs+", "--full-refresh")
-    whole = dbt(*words, warehouse=built, variables=variables)
+    fresh = ("run", "--select", "stg_runs+", "--full-refresh")
+    whole = dbt(*fresh, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout
     for mart in ("runs", "task_profiles"):
         assert [row[0] for row in table(built, mart)] == ["mine", "second"]
@@ -294,6 +294,22 @@ def test_missing_files_are_named(
     result = dbt("run", warehouse=built, variables={"rollouts": str(run.rollouts)})
     assert result.returncode == 1
     assert message in result.stdout
+
+
+def test_runs_that_share_a_folder_read_no_other_files(dbt: Dbt, workspace: Path) -> None:
+    """Their verdicts have no file, and DuckDB takes an empty path for all files that there are."""
+    for name in ("one", "two"):
+        write_run(workspace / "runs", ONE, inputs=ONE, name=name)
+    words = ("compile", "--inline", "{{ declare_batch() }}", "--output", "text")
+    variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
+    done = dbt(*words, warehouse=workspace / "warehouse.duckdb", variables=variables)
+    assert done.returncode == 0, done.stdout
+    with duckdb.connect() as connection:
+        connection.execute(done.stdout)
+        paths = "getvariable('spotter_verdicts_files'), getvariable('spotter_inputs_files')"
+        [(verdicts, inputs)] = connection.execute(f"select {paths}").fetchall()
+    assert verdicts == ["/dev/null"]
+    assert len(inputs) == 3
 
 
 def test_everything_is_documented(dbt: Dbt, odd: Built) -> None:
