@@ -7,13 +7,30 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.support import ROOT
 
 Row = dict[str, Any]
+# dbt searches all variables for secrets at every line of its log
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SPOTTER_CACHE", "DBT_SEND_ANONYMOUS_USAGE_STATS")
+WITHOUT_FILES = {"build", "run", "seed", "test"}
 START = "import sys; sys.path[:] = sys.argv[1:]; from tests.dbt_process import main; main()"
+
+
+@dataclass(frozen=True)
+class DbtCall:
+    """What a call of dbt printed, how it ended, and the status of each node."""
+
+    returncode: int
+    stdout: str
+    statuses: list[tuple[str, str]]
+
+    def nodes(self, *statuses: str) -> set[str]:
+        """The nodes that ended so; a unit test counts for its model."""
+        return {name.split(".")[2] for name, status in self.statuses if status in statuses}
 
 
 class Dbt:
@@ -26,6 +43,7 @@ class Dbt:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env={name: os.environ[name] for name in KEPT if name in os.environ},
         )
 
     def __call__(
@@ -34,13 +52,15 @@ class Dbt:
         warehouse: Path,
         variables: Row | None = None,
         environment: dict[str, str] | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        """Call dbt on a warehouse; its target and logs are beside it."""
+    ) -> DbtCall:
+        """Call dbt on a warehouse; its target is beside it."""
         folder = warehouse.parent
         words = [
             *map(str, arguments),
             *("--quiet", "--no-use-colors", "--vars", json.dumps(variables or {})),
             *("--target-path", str(folder / "target"), "--log-path", str(folder / "logs")),
+            *("--log-level-file", "none"),
+            *(["--no-write-json"] if arguments[0] in WITHOUT_FILES else []),
         ]
         paths = {"SPOTTER_WAREHOUSE": str(warehouse), "SPOTTER_TEMP": str(folder / "spill")}
         request = {"words": words, "environment": {**paths, **(environment or {})}}
@@ -49,7 +69,8 @@ class Dbt:
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
-        return subprocess.CompletedProcess(words, answer["code"], answer["output"])
+        statuses = [(name, status) for name, status in answer["statuses"]]
+        return DbtCall(answer["code"], answer["output"], statuses)
 
     def close(self) -> None:
         self._process.communicate()
@@ -64,15 +85,16 @@ def main() -> None:
         os.environ.update(request["environment"])
         with tempfile.TemporaryFile() as printed:
             os.dup2(printed.fileno(), 1)
-            code = _call(request["words"], manifests)
+            code, statuses = _call(request["words"], manifests)
             sys.stdout.flush()
             printed.seek(0)
             output = printed.read().decode()
-        answers.write(json.dumps({"code": code, "output": output}) + "\n")
+        answer = {"code": code, "output": output, "statuses": statuses}
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
-def _call(words: list[str], manifests: dict[str, Any]) -> int:
+def _call(words: list[str], manifests: dict[str, Any]) -> tuple[int, list[tuple[str, str]]]:
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
@@ -81,10 +103,12 @@ def _call(words: list[str], manifests: dict[str, Any]) -> int:
     if name not in manifests:
         parsed = dbtRunner().invoke(["parse", *words[words.index("--quiet") :]])
         if not parsed.success:
-            return 2
+            return 2, []
         manifests[name] = parsed.result
     done = dbtRunner(manifest=manifests[name]).invoke(words)
     if environment := DuckDBConnectionManager._ENV:
         environment.close()  # else nobody else can open the warehouse
     DuckDBConnectionManager.close_all_connections()  # type: ignore[no-untyped-call]
-    return 0 if done.success else 2 if done.exception else 1
+    results = getattr(done.result, "results", None) or []
+    statuses = [(one.node.unique_id, str(one.status)) for one in results if hasattr(one, "node")]
+    return 0 if done.success else 2 if done.exception else 1, statuses

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,13 +37,6 @@ TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for vi
 NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
 ONE = [key(0, 0, q="a")]
 NAMELESS = {"_ng_task_index": 0, "_ng_rollout_index": 0}
-
-
-def nodes(warehouse: Path, *statuses: str) -> set[str]:
-    """The nodes of the last call that ended so."""
-    file = warehouse.parent / "target" / "run_results.json"
-    results = json.loads(file.read_text())["results"]
-    return {r["unique_id"].split(".")[2] for r in results if r["status"] in statuses}
 
 
 def table(path: Path, mart: str) -> list[tuple[Any, ...]]:
@@ -122,7 +116,7 @@ def test_the_example_passes_every_test(dbt: Dbt, built: Path) -> None:
     done = dbt("build", warehouse=built)
     assert done.returncode == 0, done.stdout
     expected = {path.stem for path in (ROOT / "tests" / "dbt").glob("*.sql")}
-    assert nodes(built, "pass") >= {*expected, "stg_rollouts"}  # a unit test counts for its model
+    assert done.nodes("pass") >= {*expected, "stg_rollouts"}
 
 
 def definitions(path: Path) -> dict[str, tuple[str, str, list[str]]]:
@@ -155,7 +149,7 @@ def test_without_tests_the_gate_stops_the_marts(
     run = write_run(workspace, rollouts, inputs=inputs)
     result = dbt("run", warehouse=built, variables={"rollouts": str(run.rollouts)})
     assert result.returncode == 1
-    assert nodes(built, "error") == {"int_rollouts_keyed"}
+    assert result.nodes("error") == {"int_rollouts_keyed"}
     assert f"The runs break an invariant: {audit} has rows" in result.stdout
     assert marts(built) == set()
 
@@ -168,12 +162,37 @@ def marts(warehouse: Path) -> set[str]:
     return {name for (name,) in rows}
 
 
+@dataclass(frozen=True)
+class Built:
+    """What one build, which takes some seconds, made of a run that has much that is odd."""
+
+    warehouse: Path
+    variables: dict[str, Any]
+    warned: set[str]
+
+
+@pytest.fixture(scope="module")
+def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("odd")
+    name = 'it\'s [1]* "q"; drop table runs; é'
+    run = write_run(folder / name, ONE, inputs=[*ONE, key(0, 1)], name=name)
+    write_run(folder / "decoy", ONE * 2, inputs=ONE)
+    (folder / "dbt").mkdir()
+    warehouse = folder / "dbt" / "warehouse.duckdb"
+    variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
+    for words in (("seed",), ("run",), ("test", "--select", "runs,test_type:data")):
+        result = dbt(*words, warehouse=warehouse, variables=variables)
+        assert result.returncode == 0, result.stdout
+    return Built(warehouse, variables, result.nodes("warn"))
+
+
 @pytest.mark.slow
-def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path) -> None:
-    first, second = (write_run(workspace, ONE, inputs=ONE, name=name) for name in ("a", "b"))
-    assert dbt("seed", warehouse=built).returncode == 0
-    first_run = {"rollouts": str(first.rollouts), "run_id": "first"}
-    assert dbt("run", warehouse=built, variables=first_run).returncode == 0
+def test_no_selection_mixes_or_loses_runs(
+    dbt: Dbt, odd: Built, workspace: Path, built: Path
+) -> None:
+    shutil.copy(odd.warehouse, built)
+    first_run = odd.variables
+    second = write_run(workspace, ONE, inputs=ONE)
     again = dbt("run", "--select", "task_profiles+", warehouse=built, variables=first_run)
     assert again.returncode == 0, again.stdout
     variables = {"rollouts": str(second.rollouts), "run_id": "second"}
@@ -188,17 +207,18 @@ def test_no_selection_mixes_or_loses_runs(dbt: Dbt, workspace: Path, built: Path
     assert mixed.returncode == 1
     assert "was not built since the runs were staged" in mixed.stdout
     # a build that stopped between two intermediate models: the second would be of the run before
-    assert dbt("run", "--select", "stg_runs+", warehouse=built, variables=first_run).returncode == 0
+    words = ("run", "--select", "+task_profiles")
+    assert dbt(*words, warehouse=built, variables=first_run).returncode == 0
     select = ("--select", "+int_rollouts_matched")
     assert dbt("run", *select, warehouse=built, variables=variables).returncode == 0
     mixed = dbt("run", "--select", "task_profiles", warehouse=built, variables=variables)
     assert mixed.returncode == 1
     assert "was not built since the runs were staged" in mixed.stdout
-    words = ("run", "--select", "stg_runs+", "--full-refresh")
-    whole = dbt(*words, warehouse=built, variables=variables)
+    fresh = ("run", "--select", "stg_runs+", "--full-refresh")
+    whole = dbt(*fresh, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout
     for mart in ("runs", "task_profiles"):
-        assert [row[0] for row in table(built, mart)] == ["first", "second"]
+        assert [row[0] for row in table(built, mart)] == ["mine", "second"]
 
 
 MART_DEFECTS = {
@@ -208,22 +228,22 @@ MART_DEFECTS = {
 }
 
 
-def test_only_the_batch_is_tested(dbt: Dbt, workspace: Path, built: Path) -> None:
+def test_only_the_batch_is_tested(dbt: Dbt, odd: Built, workspace: Path, built: Path) -> None:
     """A broken run fails the tests of its own build, and not those of the next run."""
-    runs = {name: write_run(workspace, ONE, inputs=ONE, name=name) for name in ("old", "new")}
-    assert dbt("seed", warehouse=built).returncode == 0
-    for name, run in runs.items():
-        variables = {"rollouts": str(run.rollouts), "run_id": name}
-        assert dbt("run", warehouse=built, variables=variables).returncode == 0
-    for name, expected in (("old", set()), ("new", set(MART_DEFECTS))):
+    shutil.copy(odd.warehouse, built)
+    tests = ("task_profiles", "task_bands", "rollout_infos")
+    run = write_run(workspace, ONE, inputs=ONE)
+    new = ("run", "--select", "+runs", *(f"+{mart}" for mart in tests))
+    variables = {"rollouts": str(run.rollouts), "run_id": "new"}
+    assert dbt(*new, warehouse=built, variables=variables).returncode == 0
+    for name, expected in (("mine", set()), ("new", set(MART_DEFECTS))):
         with duckdb.connect(str(built)) as connection:
             for defect in MART_DEFECTS.values():
                 connection.execute(defect.format(run=name))
-        tests = ("task_profiles", "task_bands", "rollout_infos")
         words = ("test", "--exclude-resource-types", "unit_test", "--select", *tests)
         result = dbt(*words, "--exclude", "test_type:singular", warehouse=built)
         assert result.returncode == (1 if expected else 0), result.stdout
-        failed = nodes(built, "fail")
+        failed = result.nodes("fail")
         assert {defect for defect in MART_DEFECTS if any(defect in f for f in failed)} == expected
 
 
@@ -235,7 +255,7 @@ def test_each_audit_finds_its_run_and_stops_the_marts(
     variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
     result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
     assert result.returncode == 1
-    assert nodes(built, "fail", "error") == {f"is_empty_{audit}_" for audit in BROKEN}
+    assert result.nodes("fail", "error") == {f"is_empty_{audit}_" for audit in BROKEN}
     assert marts(built) == set()
     with duckdb.connect(str(built), read_only=True) as connection:
         for audit in BROKEN:
@@ -248,31 +268,8 @@ def test_every_audit_has_a_broken_fixture() -> None:
     assert audits == set(BROKEN)
 
 
-@dataclass(frozen=True)
-class Built:
-    """What one build, which takes some seconds, made of a run that has much that is odd."""
-
-    warehouse: Path
-    run: Profiled
-
-
-@pytest.fixture(scope="module")
-def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
-    folder = tmp_path_factory.mktemp("odd")
-    name = 'it\'s [1]* "q"; drop table runs; é'
-    run = write_run(folder / name, ONE, inputs=[*ONE, key(0, 1)], name=name)
-    write_run(folder / "decoy", ONE * 2, inputs=ONE)
-    (folder / "dbt").mkdir()
-    built = Built(folder / "dbt" / "warehouse.duckdb", run)
-    variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
-    for words in (("seed",), ("run",), ("test", "--select", "runs,test_type:data")):
-        result = dbt(*words, warehouse=built.warehouse, variables=variables)
-        assert result.returncode == 0, result.stdout
-    return built
-
-
 def test_odd_paths_are_no_sql(odd: Built) -> None:
-    assert [row[1] for row in table(odd.warehouse, "runs")] == [str(odd.run.rollouts)]
+    assert [row[1] for row in table(odd.warehouse, "runs")] == [odd.variables["rollouts"]]
 
 
 def test_partial_rollouts_are_a_warning_when_allowed(odd: Built) -> None:
@@ -281,7 +278,7 @@ def test_partial_rollouts_are_a_warning_when_allowed(odd: Built) -> None:
             "select run_id, is_partial_allowed, missing_rollout_count from runs"
         ).fetchall()
     assert rows == [("mine", True, 1)]
-    assert nodes(odd.warehouse, "warn") == {"complete_runs_runs_"}
+    assert odd.warned == {"complete_runs_runs_"}
 
 
 @pytest.mark.parametrize(
@@ -297,6 +294,22 @@ def test_missing_files_are_named(
     result = dbt("run", warehouse=built, variables={"rollouts": str(run.rollouts)})
     assert result.returncode == 1
     assert message in result.stdout
+
+
+def test_runs_that_share_a_folder_read_no_other_files(dbt: Dbt, workspace: Path) -> None:
+    """Their verdicts have no file, and DuckDB takes an empty path for all files that there are."""
+    for name in ("one", "two"):
+        write_run(workspace / "runs", ONE, inputs=ONE, name=name)
+    words = ("compile", "--inline", "{{ declare_batch() }}", "--output", "text")
+    variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
+    done = dbt(*words, warehouse=workspace / "warehouse.duckdb", variables=variables)
+    assert done.returncode == 0, done.stdout
+    with duckdb.connect() as connection:
+        connection.execute(done.stdout)
+        paths = "getvariable('spotter_verdicts_files'), getvariable('spotter_inputs_files')"
+        [(verdicts, inputs)] = connection.execute(f"select {paths}").fetchall()
+    assert verdicts == ["/dev/null"]
+    assert len(inputs) == 3
 
 
 def test_everything_is_documented(dbt: Dbt, odd: Built) -> None:
@@ -326,7 +339,7 @@ def test_the_example_can_also_fail(dbt: Dbt, example: Profiled, built: Path) -> 
     variables = {"rollouts": str(example.rollouts)}
     result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
     assert result.returncode == 1
-    assert nodes(built, "fail", "error") == {
+    assert result.nodes("fail", "error") == {
         "is_empty_audit_rollouts_duplicated_",
         "is_empty_audit_rollouts_missing_",
     }

@@ -81,9 +81,11 @@
     end;
     {% for kind in ['rollouts', 'inputs', 'failures', 'verdicts'] %}
     set variable spotter_{{ kind }}_files = (
-        {#- the null device stands in where no file exists, so that the columns are known -#}
-        select list({{ duckdb__glob_literal('run.' ~ kind ~ '_file') }}) || ['/dev/null']
+        {#- the null device stands in where no file exists, so that the columns are known; DuckDB
+            takes an empty path for every JSON file under the current folder -#}
+        select coalesce(list({{ duckdb__glob_literal('run.' ~ kind ~ '_file') }}), []) || ['/dev/null']
         from (select unnest(getvariable('spotter_runs')) as run)
+        where run.{{ kind }}_file != ''
     );
     {% endfor %}
     select error('No materialized inputs at ' || run.inputs_path)
