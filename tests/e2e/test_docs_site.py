@@ -216,18 +216,20 @@ def test_without_the_page_of_dbt_it_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_fit_their_screen(
-    hosted: str, open_browser: VisitorFactory, size: str, theme: Literal["light", "dark"]
+def test_pages_fit_their_screen_by_day_and_night(
+    hosted: str, open_browser: VisitorFactory, size: str
 ) -> None:
-    visitor = open_browser(hosted, viewport=SIZES[size], color_scheme=theme)
+    visitor = open_browser(hosted, viewport=SIZES[size])
+    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for page in ("index", "statistics", "commands"):
         visitor.open(f"/{page}.html")
         expect(visitor.page.locator("h1")).to_be_visible()
-        scheme = {"light": "default", "dark": "slate"}[theme]
-        expect(visitor.page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
-        assert is_within_width(visitor.page)
-        _shoot(visitor.page, f"{page}-{size}-{theme}")
+        for theme in themes:
+            visitor.page.emulate_media(color_scheme=theme)
+            scheme = {"light": "default", "dark": "slate"}[theme]
+            expect(visitor.page.locator("body")).to_have_attribute("data-md-color-scheme", scheme)
+            assert is_within_width(visitor.page)
+            _shoot(visitor.page, f"{page}-{size}-{theme}")
 
 
 @pytest.mark.parametrize("place", ["hosted", "on_disk"])

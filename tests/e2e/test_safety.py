@@ -194,30 +194,42 @@ def test_a_terminated_profile_cleans_up(workspace: Path) -> None:
     assert not list(workspace.glob(".*"))
 
 
+@pytest.fixture(scope="module")
+def small_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A warehouse with a run; tests change copies of it."""
+    folder = tmp_path_factory.mktemp("small")
+    run = many(folder, "run", tasks=1)
+    assert run_profile(run.rollouts, cwd=folder).returncode == 0
+    return run.warehouse
+
+
 @pytest.mark.parametrize("is_replaced", [False, True], ids=["removed", "replaced"])
 @pytest.mark.parametrize("moment", ["task_profiles", "runs"])
 def test_a_warehouse_that_vanishes_while_it_is_written_is_an_error(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch, moment: str, *, is_replaced: bool
+    workspace: Path,
+    small_warehouse: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: str,
+    *,
+    is_replaced: bool,
 ) -> None:
-    run = many(workspace, "run", tasks=1)
-    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
-    backup = shutil.copy(run.warehouse, workspace / "backup")
     other = many(workspace, "other", tasks=1)
+    shutil.copy(small_warehouse, other.warehouse)
     show = Progress.__call__
 
     def vanish(self: Progress, done: int, total: int, name: str) -> None:
         show(self, done, total, name)
         if name == moment:
-            run.warehouse.unlink()
+            other.warehouse.unlink()
             if is_replaced:
-                shutil.copy(backup, run.warehouse)
+                shutil.copy(small_warehouse, other.warehouse)
 
     monkeypatch.setattr(Progress, "__call__", vanish)
     result = run_profile(other.rollouts, cwd=workspace)
     assert result.returncode == 4
-    assert f"{run.warehouse} was removed or replaced while it was being written" in result.stderr
+    assert f"{other.warehouse} was removed or replaced while it was being written" in result.stderr
     assert not other.profiling.exists()
-    assert run.warehouse.exists() is is_replaced
+    assert other.warehouse.exists() is is_replaced
     assert not list(workspace.glob("*.wal"))
     monkeypatch.undo()
     assert run_profile(other.rollouts, cwd=workspace).returncode == 0

@@ -63,25 +63,33 @@ def graded(tmp_path: Path) -> Profiled:
 
 @pytest.mark.parametrize("command", ["spotter", "ng_reward_profile"])
 @pytest.mark.parametrize(
-    ("override", "column", "value"),
+    ("overrides", "recorded"),
     [
-        pytest.param("+slice_by=category", "slice_by", '["category"]', id="one_slice"),
-        pytest.param("+slice_by=[a,b]", "slice_by", '["a","b"]', id="two_slices"),
-        pytest.param("++slice_by=[category, a]", "slice_by", '["category","a"]', id="with_a_space"),
-        pytest.param("+slice_by=[]", "slice_by", "[]", id="no_slices"),
-        pytest.param("++pass_threshold=0.5", "pass_threshold", 0.5, id="threshold"),
-        pytest.param("+pass_threshold=-1e-3", "pass_threshold", -0.001, id="negative_threshold"),
-        pytest.param("+pass_threshold=null", "pass_threshold", 1.0, id="no_threshold"),
-        pytest.param("+answer_field=mine", "answer_field", "mine", id="answer_field"),
+        pytest.param(
+            ("+slice_by=category", "++pass_threshold=0.5", "+answer_field=mine"),
+            ('["category"]', 0.5, "mine"),
+            id="one_slice",
+        ),
+        pytest.param(
+            ("+slice_by=[a,b]", "+pass_threshold=-1e-3"),
+            ('["a","b"]', -0.001, "extracted_answer"),
+            id="two_slices_and_a_negative_threshold",
+        ),
+        pytest.param(
+            ("++slice_by=[category, a]", "+pass_threshold=null"),
+            ('["category","a"]', 1.0, "extracted_answer"),
+            id="a_space_and_no_threshold",
+        ),
+        pytest.param(("+slice_by=[]",), ("[]", 1.0, "extracted_answer"), id="no_slices"),
     ],
 )
 def test_settings_can_be_overrides(
-    override: str, column: str, value: object, command: str, graded: Profiled
+    overrides: tuple[str, ...], recorded: tuple[object, ...], command: str, graded: Profiled
 ) -> None:
     rollouts = f"+rollouts_jsonl_fpath={graded.rollouts}"
-    result = run_profile(rollouts, override, cwd=graded.rollouts.parent, command=command)
+    result = run_profile(rollouts, *overrides, cwd=graded.rollouts.parent, command=command)
     assert result.returncode == 0, result.stderr
-    assert graded.query(f"select {column} from runs") == [(value,)]
+    assert graded.query("select slice_by, pass_threshold, answer_field from runs") == [recorded]
 
 
 def test_overrides_decide_the_figures(graded: Profiled) -> None:

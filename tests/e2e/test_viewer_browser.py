@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import REPEATS, TASKS, Visitor, World, column, is_drawn, reward_of
-from tests.viewers import Watched
+from tests.sandboxes import ask_all
 
 PASSES = {task: sum(reward_of(task, i) == 1 for i in range(REPEATS)) for task in range(TASKS)}
 
@@ -370,23 +371,23 @@ def test_a_result_is_downloaded(visitor: Visitor, tmp_path: Path) -> None:
 SHOWN = ("/", "/run", "/tasks", "/rollouts", "/task", "/rollout", "/compare")
 
 
-@pytest.mark.parametrize("path", SHOWN)
 def test_every_query_that_is_shown_gives_rows(
-    path: str, viewer: Watched, visitor: Visitor, world: World
+    visitor: Visitor, world: World, tmp_path: Path
 ) -> None:
     page = visitor.page
     values = {"run": world.a, "task": 4, "rollout": 3, "a": world.a, "b": world.b}
     used = {"/": (), "/task": ("run", "task"), "/rollout": ("run", "task", "rollout")}
-    names = ("a", "b") if path == "/compare" else used.get(path, ("run",))
-    visitor.open(path, {name: values[name] for name in names})
-    links = page.get_by_role("link", name="Open on the SQL page", include_hidden=True)
-    queries = [link.get_attribute("href") for link in links.all()]
-    assert queries
-    for query in dict.fromkeys(queries):
-        assert query
-        answer = viewer.get(query)
-        assert answer.status_code == 200, query
-        assert "The query returned no rows" not in answer.text, query
-    page.get_by_text("Show the query").first.click()
-    links.first.click()
-    expect(page.get_by_role("heading", name="Result")).to_be_visible()
+    queries: dict[str, str] = {}
+    for path in SHOWN:
+        names = ("a", "b") if path == "/compare" else used.get(path, ("run",))
+        visitor.open(path, {name: values[name] for name in names})
+        links = page.get_by_role("link", name="Open on the SQL page", include_hidden=True)
+        addresses = [link.get_attribute("href") or "" for link in links.all()]
+        assert addresses, path
+        queries |= {parse_qs(urlsplit(one).query)["q"][0]: path for one in addresses}
+        page.get_by_text("Show the query").first.click()
+        links.first.click()
+        expect(page.get_by_role("heading", name="Result")).to_be_visible()
+    for query, said in ask_all(world.warehouse, list(queries), tmp_path).items():
+        assert said[-1] == {"is_done": True}, (queries[query], query, said)
+        assert any(message.get("rows") for message in said), (queries[query], query)
