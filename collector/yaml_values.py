@@ -31,6 +31,28 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:float", FLOAT, list("-+01234567
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOL, list("tTfF"))
 
 
+class _Dumper(yaml.SafeDumper):
+    """A dumper that quotes every text that `parse`, or YAML 1.1, would read as something else."""
+
+
+_Dumper.yaml_implicit_resolvers = {
+    first: [*resolvers] for first, resolvers in yaml.SafeDumper.yaml_implicit_resolvers.items()
+}
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", FLOAT, list("-+0123456789."))
+
+
+def dump(value: Any) -> str:
+    """Return the YAML text of maps, lists and plain values; `parse` returns the same value."""
+    return yaml.dump(
+        value,
+        Dumper=_Dumper,
+        default_flow_style=None,
+        allow_unicode=True,
+        sort_keys=False,
+        width=10_000,
+    )
+
+
 def parse(text: str) -> Any:
     """Return the value of a YAML text; raise ValueError with the position of an error.
 

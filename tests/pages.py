@@ -20,6 +20,7 @@ from collector.viewer.context import Viewer
 from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.store import Store
 from collector.viewer.render import problem_page
+from collector.viewer.selections import Selections
 from collector.viewer.transcripts.files import Transcripts
 
 
@@ -33,7 +34,9 @@ def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
     app = Starlette(routes=list(routes), exception_handlers={HTTPException: _problem})
     transcripts = Transcripts(warehouse.parent, lambda _: None)
     comparisons = Comparisons(warehouse, patience_seconds=120)
-    app.state.viewer = Viewer(Store(warehouse), transcripts, LiveRuns(warehouse), comparisons)
+    selections = Selections(warehouse, patience_seconds=120)
+    live_runs = LiveRuns(warehouse)
+    app.state.viewer = Viewer(Store(warehouse), transcripts, live_runs, comparisons, selections)
     return app
 
 

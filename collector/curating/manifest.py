@@ -91,8 +91,16 @@ def manifest_data(
             "inputs": _file(run.inputs, hashes),
         },
         "excluded": [_file(path, hashes) for path in hashes if path not in run_files],
+        **selection_data(selection, run.task_count),
+        "output": output,
+    }
+
+
+def selection_data(selection: Selection, task_count: int) -> dict[str, Any]:
+    """Return the part of a manifest that says what was chosen of how many tasks of a run."""
+    return {
         "counts": {
-            "tasks": run.task_count,
+            "tasks": task_count,
             "candidates": sum(row["task_count"] for row in selection.reasons),
             "chosen": len(selection.tasks),
             **{fate: _reasons(selection, fate) for fate in ("keep", "drop", "top_up")},
@@ -103,7 +111,6 @@ def manifest_data(
             for stage in ("before", "after")
         },
         "changes": {row["change"]: row["task_count"] for row in selection.changes},
-        "output": output,
     }
 
 

@@ -16,6 +16,7 @@ from collector.errors import FileError, UsageError
 from collector.suggestions import suggestion
 
 HINT = "  docs/curating.md describes recipes"
+EMPTY = "# no rules: every task with a result, in the order of the input\n"
 KINDS = {
     "missing": "it is missing",
     "tuple_type": "write a list, like [a, b]",
@@ -57,6 +58,12 @@ def parse_recipe(text: str, *, shown: str) -> Recipe:
         where = tuple(str(part) for part in first["loc"] if part != "[key]")
         line = _line_of(text, where)
         raise UsageError(f"{shown}:{line}: {_problem(first, where)}\n{HINT}") from None
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """Return a recipe as YAML; `parse_recipe` returns the same recipe."""
+    content = recipe.model_dump(mode="json", exclude_defaults=True)
+    return yaml_values.dump(content) if content else EMPTY
 
 
 def _line_of(text: str, where: Place) -> int:

@@ -9,25 +9,10 @@ from collector.curating.curate import CurateResult, manifest_path
 from collector.curating.recipe import Recipe
 from collector.curating.selection import Selection
 from collector.curating.topup import PlanResult
+from collector.curating.wording import FATES, REASONS, figure_rows, selection_warnings
 from collector.terminal import counted_noun, label, relative_path
 from collector.terminal.blocks import Block, Fact, Line, Styled, TextColumn, TextTable
-from collector.warehouse.sql import Row
 
-REASONS = {
-    "within_bounds": "no rule speaks against them",
-    "undecided": "the interval of the pass rate crosses a bound",
-    "too_easy": "too easy: the pass rate is above the bounds",
-    "too_hard": "too hard: the pass rate is below the bounds",
-    "zero_variance": "zero variance: all rollouts have the same outcome",
-    "unhealthy": "unhealthy: at least half of the rollouts are broken",
-    "masked": "at least half of the rollouts are masked",
-    "truncated": "at least half of the rollouts are truncated",
-    "excluded": "in a file of `exclude`",
-    "slice_limit": "over the limit of their slice",
-    "target": "not needed for the distribution of pass rates",
-    "limit": "over `at_most`, or over the shares of slices",
-}
-FATES = {"keep": "chosen", "drop": "dropped", "top_up": "to top up"}
 CHANGES = {
     "newly_solved": "newly solved",
     "newly_learnable": "newly learnable",
@@ -72,7 +57,7 @@ def curate_blocks(result: CurateResult) -> Iterator[Block]:
         HISTOGRAM_COLUMNS, list(_histogram_rows(result.manifest["histograms"])), indent=2
     )
     yield Line()
-    yield TextTable(FIGURE_COLUMNS, list(_figure_rows(result.selection)), indent=2)
+    yield TextTable(FIGURE_COLUMNS, list(figure_rows(result.manifest["figures"])), indent=2)
     if result.selection.changes:
         yield Line()
         yield Line(f"Since {label(str(result.run.since_run_id))}:", indent=2)
@@ -89,8 +74,8 @@ def curate_blocks(result: CurateResult) -> Iterator[Block]:
 
 
 def _reason_rows(selection: Selection) -> Iterator[tuple[str, str, str]]:
-    order = {"keep": 0, "top_up": 1, "drop": 2}
-    for row in sorted(selection.reasons, key=lambda row: order[row["fate"]]):
+    order = list(FATES)
+    for row in sorted(selection.reasons, key=lambda row: order.index(row["fate"])):
         yield FATES[row["fate"]], f"{row['task_count']:,}", REASONS[row["reason"]]
 
 
@@ -106,42 +91,14 @@ def _bar(count: int, most: int) -> str:
     return "█" * (max(1, round(BAR * count / most)) if count else 0)
 
 
-def _figure_rows(selection: Selection) -> Iterator[tuple[str, ...]]:
-    stages = {row["stage"]: row for row in selection.totals if row["slice_by"] == "all"}
-    before, after = stages["before"], stages["after"]
-    yield "tasks", f"{before['task_count']:,}", f"{after['task_count']:,}"
-    yield "mean pass rate", *(_number(row["pass_ratio_mean"], 3) for row in (before, after))
-    for size in (8, 16):
-        yield (
-            f"informative groups of {size}",
-            *(_share(row, f"informative_groups_{size}") for row in (before, after)),
-        )
-        name = f"tokens_per_informative_group_{size}"
-        yield f"tokens for one of {size}", *(_number(row[name], 0) for row in (before, after))
-
-
-def _share(row: Row, name: str) -> str:
-    if row[name] is None:
-        return "–"
-    return f"{100 * row[name] / row['task_count']:.1f}%"
-
-
-def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:,.{digits}f}"
-
-
 def curate_warnings(result: CurateResult, recipe: Recipe) -> Iterator[str]:
     """Yield what a person should know before training on the file."""
-    shaped = result.selection.shaped_task_count
-    if shaped and recipe.outcome == "pass" and "zero_variance" in recipe.drop:
-        yield (
-            f"the rewards of {counted_noun(shaped, 'task')} differ although all rollouts pass or"
-            f" all fail at the pass threshold {result.run.pass_threshold:g}: `zero_variance` drops"
-            " these tasks; `outcome: reward` would keep them"
-        )
-    missing = result.manifest["counts"]["tasks"] - result.manifest["counts"]["candidates"]
-    if missing:
-        yield f"{counted_noun(missing, 'task')} of the run have no result, and are not chosen"
+    yield from selection_warnings(
+        recipe,
+        result.manifest["counts"],
+        result.selection.shaped_task_count,
+        result.run.pass_threshold,
+    )
 
 
 def output_notes(output: dict[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from collector.curating.recipe import Recipe
 from collector.errors import FileError, InvariantError, UsageError
 from collector.profiling.profile import Outcome
 from collector.profiling.sources import RunListener, is_unchanged, resolve_runs
@@ -48,8 +49,8 @@ def find_run(
     )
     run_id = resolved.run_ids[0]
     with open_read_only(request.warehouse, on_wait=listener.say) as connection:
-        _check_agent(connection, run_id, request.agent)
-        _check_slices(connection, run_id, request)
+        check_agent(connection, run_id, request.agent)
+        check_slices(connection, run_id, request.recipe)
         (row,) = fetch_rows(connection, "select * from runs where run_id = ?", run_id)
     run = CuratedRun(
         run_id=run_id,
@@ -78,7 +79,7 @@ def _refuse_missing(paths: list[Path]) -> None:
             )
 
 
-def _check_agent(connection: duckdb.DuckDBPyConnection, run_id: str, agent: str | None) -> None:
+def check_agent(connection: duckdb.DuckDBPyConnection, run_id: str, agent: str | None) -> None:
     """Raise UsageError for an unknown agent, or if a task has several and none is named."""
     rows = fetch_rows(
         connection,
@@ -97,11 +98,9 @@ def _check_agent(connection: duckdb.DuckDBPyConnection, run_id: str, agent: str 
         )
 
 
-def _check_slices(
-    connection: duckdb.DuckDBPyConnection, run_id: str, request: CurateRequest | PlanRequest
-) -> None:
+def check_slices(connection: duckdb.DuckDBPyConnection, run_id: str, recipe: Recipe) -> None:
     """Raise UsageError if the run is not sliced by the field, or lacks a slice with a share."""
-    per_slice = request.recipe.per_slice
+    per_slice = recipe.per_slice
     if not per_slice:
         return
     rows = fetch_rows(

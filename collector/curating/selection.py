@@ -89,6 +89,15 @@ def read_plan(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     return _rows(connection, "select * from int_topup_plan order by place")
 
 
+def read_task_lists(connection: duckdb.DuckDBPyConnection, most: int) -> list[Row]:
+    """Return the first tasks of each fate and reason, after `select_tasks`."""
+    return _rows(
+        connection,
+        f"select fate, reason, list(task_index order by task_index)[:{most}] as task_indices"
+        " from int_selected_tasks group by fate, reason",
+    )
+
+
 def _declare(
     connection: duckdb.DuckDBPyConnection, declaration: dict[str, Any], excluded: Sequence[Path]
 ) -> None:

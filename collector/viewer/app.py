@@ -17,11 +17,11 @@ from collector.viewer.context import Viewer
 from collector.viewer.guard import Guard
 from collector.viewer.links import address
 from collector.viewer.marts.store import MEMORY_LIMIT
-from collector.viewer.pages import compare, rollout, rollouts, run, runs, sql, task, tasks
+from collector.viewer.pages import compare, curate, rollout, rollouts, run, runs, sql, task, tasks
 from collector.viewer.render import problem_page
 
 STATIC = Path(__file__).parent / "static"
-PAGES = (runs, compare, run, tasks, task, rollouts, rollout, sql)
+PAGES = (runs, compare, run, tasks, curate, task, rollouts, rollout, sql)
 
 
 def make_app(viewer: Viewer, guard: Guard) -> Starlette:

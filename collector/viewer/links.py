@@ -7,9 +7,12 @@ from urllib.parse import urlencode
 
 
 def address(path: str, **values: Any) -> str:
-    """Return a path with its query string; values that are None or empty are left out."""
+    """Return a path with its query string; values that are None or empty are left out.
+
+    A list gives its name several times.
+    """
     query = {name: value for name, value in values.items() if value not in (None, "")}
-    return f"{path}?{urlencode(query, errors='replace')}" if query else path
+    return f"{path}?{urlencode(query, doseq=True, errors='replace')}" if query else path
 
 
 class Links:
@@ -40,6 +43,10 @@ class Links:
     def rollouts(self, run: str, **state: Any) -> str:
         """Return the address of the table of a run's rollouts, filtered and sorted."""
         return self.to("/rollouts", run=run, **state)
+
+    def curate(self, run: str, **rules: Any) -> str:
+        """Return the address of the page that chooses tasks of a run by rules."""
+        return self.to("/curate", run=run, **rules)
 
     def task(self, run: str, task: int, **state: Any) -> str:
         """Return the address of a task."""

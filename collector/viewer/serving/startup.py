@@ -21,6 +21,7 @@ from collector.viewer.context import Viewer
 from collector.viewer.links import Links
 from collector.viewer.live_runs import LiveRuns, check_sources
 from collector.viewer.marts.store import Store
+from collector.viewer.selections import Selections
 from collector.viewer.serving.derived_inputs import derive_inputs, derived_inputs_path
 from collector.viewer.text import utc
 from collector.viewer.transcripts.files import Transcripts
@@ -56,6 +57,7 @@ def make_viewer(warehouse: Path, *, say: Callable[[str], None]) -> Viewer:
         transcripts=Transcripts(warehouse.parent, say),
         live_runs=LiveRuns(warehouse),
         comparisons=Comparisons(warehouse),
+        selections=Selections(warehouse),
     )
 
 
