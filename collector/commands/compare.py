@@ -109,6 +109,15 @@ def compare(
             help="Also write JUnit XML: a test case per score, slice and rule.",
         ),
     ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="If the verdict is inconclusive, write how many rollouts each task needs, for"
+            " `spotter collect --plan`: for the second run to FILE, for the first beside it.",
+        ),
+    ] = None,
     markdown: Annotated[
         bool,
         typer.Option("--markdown", help="Print Markdown, for a pull request."),
@@ -124,6 +133,7 @@ def compare(
     \b
     spotter compare before after
     spotter compare results/before.jsonl results/after.jsonl --score pass_rate
+    spotter compare before after --plan plan.jsonl
     spotter compare step-100 step-200 step-300 --over checkpoint
     spotter compare before after --gate gate.yml --markdown > comment.md
     """
@@ -163,7 +173,14 @@ def compare(
         from collector.comparing.junit import write_junit
 
         write_junit(junit, result, report)
+    plans = []
+    if plan:
+        from collector.comparing.settling_plans import plan_blocks, write_settling_plans
+
+        plans = write_settling_plans(plan, result)
     _print(result, report, over, as_json=json, as_markdown=markdown)
+    if plans and not json and not markdown:
+        show(plan_blocks(plans))
     if report and report.exit_code:
         raise typer.Exit(report.exit_code)
 

@@ -1,0 +1,102 @@
+"""Write plans that settle an inconclusive comparison: more rollouts of the common tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from collector.atomic_files import Drafts, nothing
+from collector.comparing.request import ComparisonResult
+from collector.comparing.results import SIDES, Comparison
+from collector.errors import UsageError
+from collector.terminal import label, relative_path, say
+from collector.terminal.blocks import Block, Line, Styled
+from collector.warehouse.queries import open_read_only
+from collector.warehouse.sql import fetch_rows
+
+TASKS = f"""
+select task_id, baseline_task_index, task_index from task_comparisons
+where {SIDES} and baseline_task_index is not null and task_index is not null
+order by task_index, baseline_task_index
+"""
+
+
+@dataclass(frozen=True)
+class SettlingPlan:
+    """A plan of one of the runs, and the rollouts file that it adds to."""
+
+    path: Path
+    rollouts: Path
+
+
+def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingPlan]:
+    """Write the plan of the candidate, and that of the baseline beside it, both or neither.
+
+    Raise UsageError if the verdict is not inconclusive, or if more rollouts would not settle it.
+    """
+    comparison = _only_comparison(result)
+    repeats = _repeats_needed(comparison)
+    baseline_path = path.with_name(f"{path.stem}_baseline{path.suffix}")
+    one, other = comparison.baseline, comparison.candidate
+    with open_read_only(result.warehouse, on_wait=say) as connection:
+        names = (one.run_id, other.run_id, one.agent_name, other.agent_name)
+        tasks = fetch_rows(connection, TASKS, *names)
+    plans = {
+        path: (other, "task_index"),
+        baseline_path: (one, "baseline_task_index"),
+    }
+    with Drafts() as drafts:
+        for target, (side, index) in plans.items():
+            with drafts.open(target, replaces=nothing) as file:
+                for task in tasks:
+                    line = {
+                        "task_index": task[index],
+                        "agent_name": side.agent_name,
+                        "task_id": task["task_id"],
+                        "num_repeats": repeats,
+                        "run_id": side.run_id,
+                    }
+                    file.write(orjson.dumps(line) + b"\n")
+        drafts.publish()
+    return [
+        SettlingPlan(target, Path(side.run["rollouts_path"])) for target, (side, _) in plans.items()
+    ]
+
+
+def _only_comparison(result: ComparisonResult) -> Comparison:
+    if len(result.comparisons) != 1:
+        raise UsageError(
+            "--plan needs exactly two runs, and one agent of each: choose them with --agent-a and"
+            " --agent-b"
+        )
+    return result.comparisons[0]
+
+
+def _repeats_needed(comparison: Comparison) -> int:
+    row = comparison.primary
+    if row["verdict"] != "inconclusive":
+        raise UsageError(
+            f"the comparison with {label(comparison.baseline.run_id)} is settled"
+            f" ({row['verdict']}): there is nothing to plan"
+        )
+    if not row["repeats_needed"]:
+        raise UsageError(
+            "more rollouts of these tasks would not settle the comparison: more tasks are needed"
+        )
+    return int(row["repeats_needed"])
+
+
+def plan_blocks(plans: list[SettlingPlan]) -> list[Block]:
+    """Lay out the commands that run the plans."""
+    commands = [
+        f"spotter collect --plan {relative_path(plan.path)} -o {relative_path(plan.rollouts)}"
+        " --resume"
+        for plan in plans
+    ]
+    return [
+        Line(),
+        Line("To settle it, run these plans, then compare again:"),
+        *(Line(Styled(command, "command"), indent=2) for command in commands),
+    ]
