@@ -141,3 +141,14 @@ def test_the_clean_run_has_something_of_everything(batch: Profiled) -> None:
     for flag in (name for name in health[0] if name.startswith("is_")):
         assert {row[flag] for row in health} == {True, False}, flag
     assert len({row["answer"] for row in health}) == 14
+
+
+def test_rewards_far_below_rounding_lie_in_their_interval(tmp_path: Path) -> None:
+    rewards = [4.05e-200, 1.24e-200, 6.86e-200]
+    rows = [key(task, 0, reward=reward) for task, reward in enumerate(rewards)]
+    run = write_run(tmp_path, rows, inputs=inputs_of(rows))
+    result = run_profile(run.rollouts, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert run.query("select count(*) from agent_scores where not value between low and high") == [
+        (0,)
+    ]
