@@ -367,7 +367,7 @@ def test_a_result_is_downloaded(visitor: Visitor, tmp_path: Path) -> None:
     assert rows == [["n", "letter"], ["0", "é"], ["1", "é"], ["2", "é"]]
 
 
-SHOWN = ("/", "/run", "/tasks", "/rollouts", "/task", "/rollout", "/compare")
+SHOWN = ("/", "/run", "/tasks", "/rollouts", "/task", "/rollout", "/compare", "/curate")
 
 
 @pytest.mark.parametrize("path", SHOWN)
