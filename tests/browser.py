@@ -122,6 +122,8 @@ class Visitor:
         assert answer.status == status, f"{answer.status} for {path}"
         if path == "/compare":
             wait_for_comparison(at or self.page)
+        if path == "/curate":
+            wait_for_selection(at or self.page)
         return answer
 
     def check(self) -> None:
@@ -168,6 +170,11 @@ def wait_for_comparison(page: Page) -> None:
     """Wait until the page no longer says that the runs are being compared, and reloads."""
     waiting = page.get_by_role("heading", name="Comparing the runs")
     expect(waiting).to_have_count(0, timeout=COMPARING_MS)
+
+
+def wait_for_selection(page: Page) -> None:
+    """Wait until the Curate page no longer says that the tasks are being chosen."""
+    expect(page.locator("#selection[data-waiting]")).to_have_count(0, timeout=COMPARING_MS)
 
 
 VisitorFactory = Callable[..., Visitor]

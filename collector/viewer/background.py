@@ -18,6 +18,8 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 PATIENCE_SECONDS = 4.0
 KEPT = 16
+MOST_WAITING = 8
+"""How many results may be waited for: the work for more starts when a page asks again."""
 STOP_SECONDS = 2.0
 
 
@@ -44,7 +46,11 @@ class BackgroundWork(Generic[K, T]):
     def result(self, key: K, patience_seconds: float) -> T:
         """Return a result; raise WaitingError if it is not ready yet, or FileError if it fails."""
         with self._lock:
-            future = self._futures.get(key) or self._start(key)
+            future = self._futures.get(key)
+            if future is None:
+                if sum(not one.done() for one in self._futures.values()) >= MOST_WAITING:
+                    raise WaitingError("other work comes first")
+                future = self._start(key)
             self._futures.move_to_end(key)
         try:
             return future.result(patience_seconds)

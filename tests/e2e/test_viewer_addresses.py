@@ -50,6 +50,10 @@ ADDRESSES = {
     "three sides to compare": (f"/compare?side={SCRIPT}&side=b&side=c", 400),
     "unknown runs to compare": (f"/compare?a={SCRIPT}&b={SCRIPT}", 404),
     "unknown attempts to compare": (f"/task?{HERE}&task=0&a={SCRIPT}&b=-1", 200),
+    "unknown run to curate": (f"/curate?run={SCRIPT}", 404),
+    "script as a rule": (f"/curate?{HERE}&order={SCRIPT}", 400),
+    "odd characters as a rule": (f"/curate?{HERE}&drop=%00%ff&seed=%ed%a0%80", 400),
+    "script as a recipe": (f"/curate/recipe.yml?{HERE}&seed={SCRIPT}", 400),
     "live of an unknown run": (f"/live?run={SCRIPT}", 404),
 }
 

@@ -368,7 +368,7 @@ def test_a_result_is_downloaded(visitor: Visitor, tmp_path: Path) -> None:
     assert rows == [["n", "letter"], ["0", "é"], ["1", "é"], ["2", "é"]]
 
 
-SHOWN = ("/", "/run", "/tasks", "/rollouts", "/task", "/rollout", "/compare")
+SHOWN = ("/", "/run", "/tasks", "/rollouts", "/task", "/rollout", "/compare", "/curate")
 
 
 def test_every_query_that_is_shown_gives_rows(

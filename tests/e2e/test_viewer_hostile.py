@@ -285,6 +285,7 @@ TABLES = {
     "tasks": ("/tasks", {"run": RUN}),
     "rollouts": ("/rollouts", {"run": RUN}),
     "compare": ("/compare", {"a": RUN, "b": RUN}),
+    "curate": ("/curate", {"run": RUN}),
     "all of the tasks": ("/sql", {"q": "select * from task_profiles"}),
     "all of the rollouts": ("/sql", {"q": "select * from rollout_infos"}),
     "all of the failures": ("/sql", {"q": "select * from failure_classes"}),

@@ -36,12 +36,17 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "rollout": ("/rollout", {"run": "A", "task": 5, "rollout": 1}),
     "rollout-long": ("/rollout", {"run": "A", "task": 6, "rollout": 0}),
     "compare": ("/compare", {"a": "A", "b": "B"}),
+    "curate": (
+        "/curate",
+        {"run": "A", "keep.low": 0.2, "undecided": "top_up", "drop": "truncated"},
+    ),
+    "curate-wrong": ("/curate", {"run": "A", "keep.low": 3}),
     "sql": ("/sql", {}),
     "sql-result": ("/sql", {"q": "select * from task_profiles limit 20"}),
     "sql-wrong": ("/sql", {"q": "selec 1"}),
     "not-found": ("/run", {"run": "no-such-run"}),
 }
-STATUS = {"sql-wrong": 400, "not-found": 404}
+STATUS = {"curate-wrong": 400, "sql-wrong": 400, "not-found": 404}
 SIZES: dict[str, ViewportSize] = {
     "laptop": {"width": LAPTOP["width"], "height": LAPTOP["height"]},
     "phone": {"width": PHONE["width"], "height": PHONE["height"]},

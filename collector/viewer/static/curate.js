@@ -24,6 +24,7 @@
     const note = document.createElement("p");
     Object.assign(note, { className: "problem", textContent: text });
     note.setAttribute("role", "alert");
+    selection().querySelector(":scope > .problem")?.remove();
     selection().prepend(note);
   }
 
