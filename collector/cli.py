@@ -118,6 +118,18 @@ class _Signals:
         for number in SIGNAL_WORDS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._end)
+        if sys.unraisablehook is sys.__unraisablehook__:
+            sys.unraisablehook = self._end_later
+
+    def _end_later(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """Raise the exception of a signal once more if Python could not: in a callback, say."""
+        is_ours = isinstance(unraisable.exc_value, SystemExit | KeyboardInterrupt)
+        if self.number is None or not is_ours:
+            sys.__unraisablehook__(unraisable)
+            return
+        number = self.number
+        signal.signal(signal.SIGALRM, lambda *_: self._end(number, None))
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
 
     def _end(self, number: int, _: object) -> None:
         self.number = number

@@ -13,8 +13,8 @@ from collector.comparing.gate import judge
 from collector.comparing.policy import read_policy
 from collector.comparing.request import CompareRequest, compare_runs
 from collector.comparing.results import Comparison
-from collector.comparing.sources import RunListener
 from collector.errors import UsageError
+from collector.profiling.sources import RunListener
 from tests.compared_runs import Rewards, compare, compared, write_tasks
 from tests.programs import run_command
 from tests.support import ROOT, Row, read_json, run_profile

@@ -126,6 +126,26 @@ def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
     assert not list(workspace.glob(".*")), "the next profile removes what the killed one left"
 
 
+LOST = """
+import gc, os, signal, time
+from collector.cli import _Signals
+_Signals().handle()
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0)
+last = Last()
+del last
+time.sleep(60)
+"""
+
+
+def test_a_signal_in_a_callback_is_not_lost() -> None:
+    ended = subprocess.run([sys.executable, "-c", LOST], check=False, capture_output=True)
+    assert ended.returncode == 143
+    assert ended.stderr == b""
+
+
 CREATE = """
 import resource, signal, sys
 from pathlib import Path
