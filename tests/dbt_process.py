@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -63,7 +64,18 @@ class Dbt:
             *(["--no-write-json"] if arguments[0] in WITHOUT_FILES else []),
         ]
         paths = {"SPOTTER_WAREHOUSE": str(warehouse), "SPOTTER_TEMP": str(folder / "spill")}
-        request = {"words": words, "environment": {**paths, **(environment or {})}}
+        return self._ask({"words": words, "environment": {**paths, **(environment or {})}})
+
+    def parse(self, project: Path, *, warehouse: Path) -> DbtCall:
+        """Parse another project, and write what MetricFlow reads into its folder."""
+        words = [
+            *("parse", "--quiet", "--no-use-colors", "--log-level-file", "none"),
+            *("--project-dir", str(project), "--profiles-dir", str(project)),
+            *("--target-path", str(project / "target"), "--log-path", str(project / "logs")),
+        ]
+        return self._ask({"words": words, "environment": {"SPOTTER_WAREHOUSE": str(warehouse)}})
+
+    def _ask(self, request: Row) -> DbtCall:
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -98,6 +110,9 @@ def _call(words: list[str], manifests: dict[str, Any]) -> tuple[int, list[tuple[
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
+    if words[0] == "parse":
+        with contextlib.chdir("."):  # dbt goes to the folder of the project
+            return 0 if dbtRunner().invoke(words).success else 2, []
     # the name of the file is the name of the database in all that dbt compiles
     name = Path(os.environ["SPOTTER_WAREHOUSE"]).stem
     if name not in manifests:

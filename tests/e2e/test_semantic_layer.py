@@ -17,6 +17,7 @@ import duckdb
 import pytest
 
 from collector.profiling.plan import PROJECT_PARTS
+from tests.dbt_process import Dbt
 from tests.responses import response
 from tests.support import ROOT, Row, inputs_of, key, run_profile, write_lines, write_run
 
@@ -134,9 +135,6 @@ class Project:
             timeout=300,
         )
 
-    def parse(self) -> subprocess.CompletedProcess[str]:
-        return self.run("dbt", "parse", "--quiet", "--no-use-colors")
-
     def ask(self, queries: Sequence[Row]) -> list[list[Row]]:
         script = str(ROOT / "tests" / "ask_metricflow.py")
         result = self.run("python", script, str(self.folder), text=json.dumps(queries))
@@ -216,11 +214,11 @@ def copy_project(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def project(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("project")
     copy_project(folder)
     made = Project(folder, write_runs(tmp_path_factory.mktemp("runs")))
-    parsed = made.parse()
+    parsed = dbt.parse(folder, warehouse=made.warehouse)
     assert parsed.returncode == 0, parsed.stdout
     return made
 
@@ -307,7 +305,7 @@ def test_the_command_writes_a_saved_query(project: Project, tmp_path: Path) -> N
     ],
 )
 def test_a_mistake_is_noticed(
-    right: str, wrong: str, is_parsed: bool, project: Project, tmp_path: Path
+    right: str, wrong: str, is_parsed: bool, project: Project, dbt: Dbt, tmp_path: Path
 ) -> None:
     copy = Project(tmp_path / "project", project.warehouse)
     shutil.copytree(project.folder, copy.folder)
@@ -315,9 +313,11 @@ def test_a_mistake_is_noticed(
     text = file.read_text(encoding="utf-8")
     assert right in text
     file.write_text(text.replace(right, wrong), encoding="utf-8")
-    result = copy.parse()
-    assert (result.returncode == 0) == is_parsed, result.stdout
+    parsed = dbt.parse(copy.folder, warehouse=copy.warehouse)
+    assert (parsed.returncode == 0) == is_parsed, parsed.stdout
+    said = parsed.stdout
     if is_parsed:
         result = copy.run("mf", "validate-configs")
         assert result.returncode == 1
-    assert wrong.rsplit(maxsplit=1)[-1] in result.stdout
+        said = result.stdout
+    assert wrong.rsplit(maxsplit=1)[-1] in said
