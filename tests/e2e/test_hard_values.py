@@ -183,22 +183,24 @@ def test_the_usage_is_found_where_python_finds_it(runs: dict[str, Profiled]) -> 
     assert sum(map(bool, expected)) > 100
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("crlf", b"%s\r\n\r\n   \r\n"),
-        ("byte order mark", b"\xef\xbb\xbf%s\n"),
-        ("no final newline", b"%s"),
-        ("blank lines", b"\n\n%s\n\n"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_line_ends_do_not_matter(name: str, content: bytes, workspace: Path) -> None:
-    run = write_run(workspace, [], inputs=[key(0, 0, q=1)], name=name)
-    run.rollouts.write_bytes(content % json.dumps(key(0, 0, reward=1)).encode())
-    result = run_profile(run.rollouts, cwd=workspace)
+LINE_ENDS = {
+    "crlf": b"%s\r\n\r\n   \r\n",
+    "byte order mark": b"\xef\xbb\xbf%s\n",
+    "no final newline": b"%s",
+    "blank lines": b"\n\n%s\n\n",
+}
+
+
+def test_line_ends_do_not_matter(workspace: Path) -> None:
+    runs = []
+    for name, content in LINE_ENDS.items():
+        run = write_run(workspace, [], inputs=[key(0, 0, q=1)], name=name)
+        run.rollouts.write_bytes(content % json.dumps(key(0, 0, reward=1)).encode())
+        runs.append(run)
+    result = run_profile(*(run.rollouts for run in runs), cwd=workspace)
     assert result.returncode == 0, result.stderr
-    assert run.profiles()[0]["mean/reward"] == 1
+    for run in runs:
+        assert run.profiles()[0]["mean/reward"] == 1, run.rollouts
 
 
 def test_separators_of_unicode_stay_inside_their_line(workspace: Path) -> None:

@@ -309,12 +309,13 @@ def test_outputs_that_cannot_be_written_change_nothing(workspace: Path) -> None:
     assert digest(workspace) == before
 
 
-@pytest.mark.parametrize("name", ["a\\b[1]", "a\\*", "wh?t", "[x]\\y"])
-def test_names_that_duckdb_would_misread_are_read(name: str, workspace: Path) -> None:
-    run = simple(workspace / name, name)
-    result = run_profile(run.rollouts, "-w", "warehouse.duckdb", cwd=workspace)
+def test_names_that_duckdb_would_misread_are_read(workspace: Path) -> None:
+    runs = [simple(workspace / name, name) for name in ("a\\b[1]", "a\\*", "wh?t", "[x]\\y")]
+    paths = [run.rollouts for run in runs]
+    result = run_profile(*paths, "-w", "warehouse.duckdb", cwd=workspace)
     assert result.returncode == 0, result.stderr
-    assert run.profiles()[0]["mean/reward"] == 0.5
+    for run in runs:
+        assert run.profiles()[0]["mean/reward"] == 0.5, run.rollouts
 
 
 @pytest.mark.parametrize("name", ["wh?t/w.duckdb", "back\\slash.duckdb", "run.jsonl", "other.json"])
@@ -377,14 +378,16 @@ def test_a_bad_memory_limit_is_wrong_usage(workspace: Path) -> None:
     assert "4GB" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["sp ace", "qu'ote", 'dou"ble', "ünïcode", "gl*b[1]", "{{ 1 }}", "'; drop table runs;"],
-)
-def test_paths_mean_just_themselves(name: str, workspace: Path) -> None:
+def test_paths_mean_just_themselves(workspace: Path) -> None:
+    names = ["sp ace", "qu'ote", 'dou"ble', "ünïcode", "gl*b[1]", "{{ 1 }}", "'; drop table runs;"]
     simple(workspace / "decoy", "gl_b1x")
-    run = simple(workspace / name, name)
-    result = run_profile(run.rollouts, "-w", workspace / f"{name}.duckdb", cwd=workspace)
+    runs = [simple(workspace / name, name) for name in names]
+    warehouse = workspace / f"{' '.join(names)}.duckdb"
+    paths = [run.rollouts for run in runs]
+    result = run_profile(*paths, "-w", warehouse, cwd=workspace)
     assert result.returncode == 0, result.stderr
-    assert run.profiles()[0]["mean/reward"] == 0.5
-    assert (workspace / f"{name}.duckdb").exists()
+    for run in runs:
+        assert run.profiles()[0]["mean/reward"] == 0.5, run.rollouts
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        found = connection.execute("select rollouts_path from runs").fetchall()
+    assert {path for (path,) in found} == {str(path) for path in paths}

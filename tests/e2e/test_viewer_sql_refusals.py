@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.queries import SECRET, ask, make_queried, message
 from tests.sandboxes import Message, ask_all
+from tests.shared_folders import made_once
 from tests.support import Profiled
 from tests.viewers import Watched, viewing
 
@@ -171,14 +173,28 @@ def filled(query: str, run: Profiled, port: int = 9) -> str:
 
 
 @pytest.fixture(scope="module")
-def answers(run: Profiled, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Message]]:
-    """What the sandbox says to each query; nothing is changed by any of them."""
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
+    """A run whose warehouse was asked everything, and beside it what the sandbox said."""
+    folder = made_once(tmp_path_factory, "sql-answers", _ask_everything)
+    return Profiled(folder / "queried" / "run.jsonl")
+
+
+def _ask_everything(folder: Path) -> None:
+    run = make_queried(folder / "queried")
     refused = [filled(query, run) for queries in REFUSED.values() for query in queries]
     queries = [*WRONG, *ANSWERED, *refused, *TOLD]
     before = sorted(path.name for path in run.rollouts.parent.iterdir())
-    found = ask_all(run.warehouse, queries, tmp_path_factory.mktemp("sandbox"))
+    found = ask_all(run.warehouse, queries, folder)
     assert sorted(path.name for path in run.rollouts.parent.iterdir()) == before
     assert run.query("select count(*) from runs") == [(1,)]
+    (folder / "answers.json").write_text(json.dumps(found), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def answers(asked: Profiled) -> dict[str, list[Message]]:
+    """What the sandbox says to each query; nothing is changed by any of them."""
+    file = asked.rollouts.parent.parent / "answers.json"
+    found: dict[str, list[Message]] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
 
@@ -201,9 +217,9 @@ def test_answers_every_kind_of_query(query: str, answers: dict[str, list[Message
     [(query, said) for said, queries in REFUSED.items() for query in queries],
 )
 def test_reaches_nothing_but_the_marts(
-    query: str, said: str, run: Profiled, answers: dict[str, list[Message]]
+    query: str, said: str, asked: Profiled, answers: dict[str, list[Message]]
 ) -> None:
-    found = answers[filled(query, run)]
+    found = answers[filled(query, asked)]
     assert said in found[-1]["error"]
     assert not any("rows" in message for message in found)
     assert SECRET not in str(found)
