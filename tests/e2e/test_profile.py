@@ -130,7 +130,7 @@ def test_a_warehouse_of_another_version_gets_its_tables_views_and_comments(works
     run_profile(run.rollouts, cwd=workspace)
     relations = (
         "select schema_name, table_name, sql, comment from duckdb_tables()"
-        " union all select schema_name, view_name, sql, null from duckdb_views()"
+        " union all select schema_name, view_name, sql, comment from duckdb_views()"
         " where not internal order by all"
     )
     before = run.query(relations)

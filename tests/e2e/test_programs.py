@@ -47,6 +47,7 @@ CASES: dict[str, tuple[tuple[str, ...], int]] = {
         (f"+config_paths=[{','.join(CONFIGS)}]", "+output_jsonl_fpath=out.jsonl", "+split=none"),
         2,
     ),
+    "curate": (("run.jsonl", "-o", "train.jsonl"), 0),
     "ng_aggregate_rollouts": (
         ("+input_glob=run.jsonl", "+output_jsonl_fpath=all.jsonl", "--agent-url=agent_a={url}"),
         0,

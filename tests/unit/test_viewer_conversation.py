@@ -304,7 +304,7 @@ def test_a_template_shows_hidden_characters_without_a_filter() -> None:
 def test_only_fields_of_forms_keep_hidden_characters() -> None:
     for path in (ROOT / "collector" / "viewer" / "templates").glob("*.html"):
         for line in path.read_text(encoding="utf-8").splitlines():
-            fields = re.findall(r'(?:name|value)="\{\{[^}]*\| exact \}\}"', line)
+            fields = re.findall(r'(?:name|value|data-copy)="\{\{[^}]*\| exact \}\}"', line)
             is_editor = line.endswith("{{ query | exact }}</textarea>") or not line.count("| exact")
             assert is_editor or line.count("| exact") == len(fields), f"{path.name}: {line}"
 

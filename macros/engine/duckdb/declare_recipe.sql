@@ -3,5 +3,6 @@
 {% macro duckdb__declare_recipe() %}
     {%- set recipe = var('curate') or {} -%}
     set variable spotter_recipe = {{ duckdb__text_literal(tojson([recipe] if recipe.get('run_id') else [])) }};
+    set variable spotter_max_row_bytes = {{ var('max_row_mb') | int * 1048576 }};
     set variable spotter_excluded_files = {{ duckdb__text_list(recipe.get('exclude') or ['/dev/null']) }};
 {% endmacro %}
