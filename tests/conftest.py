@@ -27,8 +27,8 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Let four tests run on two cores: many wait, for a server, a browser, a disk or a timer."""
-    return max(1, (os.cpu_count() or 1) * 2)
+    """Let three tests run on two cores: many wait, for a server, a browser or a timer."""
+    return max(1, (os.cpu_count() or 1) * 3 // 2)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
