@@ -30,7 +30,7 @@ browser:  ## Debian's chromium, for the tests of the viewer; without it they are
 older: $(DEVELOPED)  ## DuckDBs of other years, which must read a snapshot; not all are there for every Python
 	@for version in 1.1.3 1.5.6; do \
 		folder=.venv/older/duckdb-$$version; \
-		test -d $$folder || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+		test -d $$folder || $(BIN)/pip install --quiet --no-compile --disable-pip-version-check --no-deps --only-binary :all: \
 			--target $$folder duckdb==$$version || echo "no duckdb $$version for this Python: its test is skipped"; \
 	done
 
@@ -47,7 +47,7 @@ $(SQL_LINTED): $(DEVELOPED) .sqlfluff dbt_project.yml $(shell find models macros
 	touch $@
 
 bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bare client
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[bench]'
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python bench/profile_speed.py
 	$(BIN)/python bench/statistics_speed.py
 	$(BIN)/python bench/curate_speed.py
@@ -77,9 +77,9 @@ clean:  ## remove everything that the other targets made
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e .
 	touch $@
 
 $(DEVELOPED): $(INSTALLED)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e '.[dev]'
 	touch $@
