@@ -238,7 +238,7 @@ class _Collection:
     def _signals(self) -> Iterator[None]:
         """On the first signal, finish the rollouts in flight; on the second, stop at once."""
         loop = asyncio.get_running_loop()
-        before = signal.getsignal(signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
         def handle(number: int) -> None:
             if self.result.signal is not None or self._is_aggregating:
@@ -253,14 +253,15 @@ class _Collection:
                 " once more stops at once"
             )
 
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in before:
             loop.add_signal_handler(number, handle, number)
         try:
             yield
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            # the demo goes on with its profile, and asyncio would leave Python's own handlers
+            for number, handler in before.items():
                 loop.remove_signal_handler(number)
-            signal.signal(signal.SIGTERM, before)
+                signal.signal(number, handler)
 
     def _finish(self, failures: Journal) -> None:
         """Force everything to the disk and note how the session ended."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 from collector.collection import run_rollouts
 from collector.errors import ServerError, UsageError
+from tests.collecting import collected
 from tests.gym import (
     AGENT,
     GymFactory,
@@ -466,3 +468,20 @@ def test_the_python_api_names_what_is_wrong(start_gym: GymFactory) -> None:
     gym.kill()
     with pytest.raises(ServerError, match="no head server"):
         asyncio.run(first({}, gym.port))
+
+
+def test_signals_mean_the_same_after_a_collection_as_before(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    def ours(*_: object) -> None:
+        """Stand for the handler of the command line."""
+
+    tasks = write_tasks(workspace, 1)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, ours) for number in numbers}
+    try:
+        collected(start_gym(), tasks, agent_name=AGENT)
+        assert [signal.getsignal(number) for number in numbers] == [ours, ours]
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
