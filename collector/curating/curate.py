@@ -10,7 +10,7 @@ from typing import Any
 
 from collector.atomic_files import Drafts, anything, nothing
 from collector.curating.input_rows import InputRows
-from collector.curating.manifest import FileHashes, manifest_data, manifest_text, sha256_of
+from collector.curating.manifest import FileHashes, manifest_data, manifest_text
 from collector.curating.output import OutputForm, write_rows
 from collector.curating.plot import Bin, check_plot, picture
 from collector.curating.recipe import Recipe
@@ -155,12 +155,13 @@ def _write(
         with drafts.open(request.output, replaces=replaces) as file:
             draft = drafts.current(request.output)
             figures = write_rows(request.form, file, draft, _rows(request, run, selection, rows))
+            digest = hashes.begin(draft)  # while the system forces the file to the disk
         manifest = manifest_data(
             request.recipe,
             run,
             selection,
             hashes.wait(listener),
-            {"path": request.output.name, **figures, "sha256": sha256_of(draft)},
+            {"path": request.output.name, **figures, "sha256": digest.result()},
         )
         with drafts.open(manifest_path(request.output), replaces=replaces) as file:
             file.write(manifest_text(manifest))

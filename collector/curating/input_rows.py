@@ -7,6 +7,7 @@ it is written.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -76,11 +77,12 @@ class InputRows:
     def read(self, file: BinaryIO, key: Key) -> bytes:
         """Return the row of a rollout without the collector's keys, otherwise byte for byte."""
         offset, length = self._spans[key]
-        file.seek(offset)
-        line = file.read(length).strip()
-        if _last_keys_or_parsed(line) != key:
+        line = os.pread(file.fileno(), length, offset).strip()
+        found = LAST_KEYS.search(line, max(0, len(line) - TAIL_BYTES))
+        known = (int(found[1]), int(found[2])) if found else _parsed_keys(line)
+        if known != key:
             raise InvariantError(f"{self.path} has changed while it was read\n  nothing is written")
-        return without_own_keys(line)
+        return without_own_keys(line, found)
 
 
 def _last_keys_or_parsed(line: bytes) -> Key | None:
@@ -98,9 +100,12 @@ def _parsed_keys(line: bytes) -> Key | None:
         return None
 
 
-def without_own_keys(line: bytes) -> bytes:
-    """Return a row without the fields whose names begin with `_ng_`; all other bytes stay."""
-    if found := LAST_KEYS.search(line, max(0, len(line) - TAIL_BYTES)):
+def without_own_keys(line: bytes, found: re.Match[bytes] | None) -> bytes:
+    """Return a row without the fields whose names begin with `_ng_`; all other bytes stay.
+
+    `found` is the match of LAST_KEYS in the line, if there is one.
+    """
+    if found:
         head = line[: found.start()]
         if OWN_PREFIX not in head:
             return head + b"}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -49,6 +49,10 @@ class FileHashes:
     ) -> None:
         """Do not wait for files that nobody needs any more."""
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def begin(self, path: Path) -> Future[str]:
+        """Start to read another file, which no longer changes."""
+        return self._pool.submit(sha256_of, path)
 
     def wait(self, listener: RunListener) -> dict[Path, str]:
         """Return the hash of each file."""
