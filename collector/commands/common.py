@@ -45,6 +45,18 @@ Set = Annotated[
     ),
     OverrideName(ANY),
 ]
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial", help="Profile the rollouts present if some are missing in a file."
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        show_default="half of the machine's memory", help="Memory for DuckDB, like `4GB`."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY]
 PRINTED: list[object] = []
 """The data that was printed as JSON so far: an error is printed as JSON only if there is none."""

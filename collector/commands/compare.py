@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Json, Warehouse, print_json, print_text
+from collector.commands.common import (
+    AllowPartial,
+    Json,
+    MemoryLimit,
+    Warehouse,
+    print_json,
+    print_text,
+)
 from collector.errors import UsageError
 from collector.terminal import Progress, say, show
 
@@ -89,18 +96,8 @@ def compare(
             " 1 if it fails, 5 if the data cannot tell.",
         ),
     ] = None,
-    allow_partial: Annotated[
-        bool,
-        typer.Option(
-            "--allow-partial", help="Profile the rollouts present if some are missing in a file."
-        ),
-    ] = False,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            show_default="half of the machine's memory", help="Memory for DuckDB, like `4GB`."
-        ),
-    ] = None,
+    allow_partial: AllowPartial = False,
+    memory_limit: MemoryLimit = None,
     junit: Annotated[
         Path | None,
         typer.Option(
@@ -145,6 +142,8 @@ def compare(
         raise UsageError("--json and --markdown contradict each other: use only one")
     if gate and len(runs) != 2:
         raise UsageError("--gate needs exactly two runs: the baseline and the candidate")
+    if plan and plan.exists():
+        raise UsageError(f"--plan {plan}: the file exists already; give another path")
     policy = read_policy(gate) if gate else None
     result = _compare(
         CompareRequest(
@@ -173,14 +172,13 @@ def compare(
         from collector.comparing.junit import write_junit
 
         write_junit(junit, result, report)
-    plans = []
+    _print(result, report, over, as_json=json, as_markdown=markdown)
     if plan:
         from collector.comparing.settling_plans import plan_blocks, write_settling_plans
 
         plans = write_settling_plans(plan, result)
-    _print(result, report, over, as_json=json, as_markdown=markdown)
-    if plans and not json and not markdown:
-        show(plan_blocks(plans))
+        if not json and not markdown:
+            show(plan_blocks(plans))
     if report and report.exit_code:
         raise typer.Exit(report.exit_code)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Json, Warehouse, print_json
+from collector.commands.common import AllowPartial, Json, MemoryLimit, Warehouse, print_json
 from collector.errors import UsageError
 from collector.terminal import Progress, say, show
 
@@ -143,18 +143,8 @@ def curate(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the output if it exists.")
     ] = False,
-    allow_partial: Annotated[
-        bool,
-        typer.Option(
-            "--allow-partial", help="Profile the rollouts present if some are missing in a file."
-        ),
-    ] = False,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            show_default="half of the machine's memory", help="Memory for DuckDB, like `4GB`."
-        ),
-    ] = None,
+    allow_partial: AllowPartial = False,
+    memory_limit: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Choose the tasks to train on, by a recipe.

@@ -13,9 +13,8 @@ from collector.curating.input_rows import InputRows
 from collector.curating.manifest import FileHashes, manifest_data, manifest_text
 from collector.curating.output import OutputForm, write_rows
 from collector.curating.plot import Bin, check_plot, picture
-from collector.curating.recipe import Recipe
 from collector.curating.rows import CuratedRow
-from collector.curating.run_checks import CuratedRun, find_run
+from collector.curating.run_checks import CuratedRun, RunChoice, find_run
 from collector.curating.selection import SelectedTask, Selection, select_tasks
 from collector.errors import InvariantError, UsageError
 from collector.profiling.profile import Outcome
@@ -26,30 +25,15 @@ from collector.warehouse.scratch import log_defects, scratch_beside
 MANIFEST_SUFFIX = ".manifest.json"
 
 
-@dataclass(frozen=True)
-class CurateRequest:
+@dataclass(frozen=True, kw_only=True)
+class CurateRequest(RunChoice):
     """What to choose, and where to write it."""
 
-    run: str
-    """A run's id, or a rollouts file."""
-    warehouse: Path
     output: Path
-    recipe: Recipe = field(default_factory=Recipe)
-    recipe_folder: Path = Path()
-    agent: str | None = None
-    since: str | None = None
     form: OutputForm = field(default_factory=OutputForm)
     plot: Path | None = None
     """Where to draw the pass rates before and after."""
     is_annotated: bool = False
-    is_overwriting: bool = False
-    is_partial_allowed: bool = False
-    memory_limit: str | None = None
-
-    @property
-    def excluded(self) -> list[Path]:
-        """Return the files whose tasks are left out."""
-        return self.recipe.excluded_files(self.recipe_folder)
 
     @property
     def targets(self) -> list[Path]:

@@ -9,7 +9,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 BANDS = ("learnable", "solved", "unsolved", "undecided")
 DROPS = ("zero_variance", "unhealthy", "masked", "truncated")
-ORDERS = ("as_input", "random", "easy_to_hard", "hard_to_easy", "curriculum")
 
 
 def _texts(value: Any) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -17,9 +16,26 @@ from collector.terminal import label
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.sql import fetch_rows
 
-if TYPE_CHECKING:
-    from collector.curating.curate import CurateRequest
-    from collector.curating.topup import PlanRequest
+
+@dataclass(frozen=True, kw_only=True)
+class RunChoice:
+    """A run, the recipe to judge its tasks by, and how to read and replace files."""
+
+    run: str
+    """A run's id, or a rollouts file."""
+    warehouse: Path
+    recipe: Recipe = field(default_factory=Recipe)
+    recipe_folder: Path = Path()
+    agent: str | None = None
+    since: str | None = None
+    is_overwriting: bool = False
+    is_partial_allowed: bool = False
+    memory_limit: str | None = None
+
+    @property
+    def excluded(self) -> list[Path]:
+        """Return the files whose tasks are left out."""
+        return self.recipe.excluded_files(self.recipe_folder)
 
 
 @dataclass(frozen=True)
@@ -34,9 +50,7 @@ class CuratedRun:
     since_run_id: str | None = None
 
 
-def find_run(
-    request: CurateRequest | PlanRequest, listener: RunListener
-) -> tuple[CuratedRun, list[Outcome]]:
+def find_run(request: RunChoice, listener: RunListener) -> tuple[CuratedRun, list[Outcome]]:
     """Return the run, which is profiled first if it is a file that is new or has changed."""
     _refuse_missing(request.excluded)
     per_slice = request.recipe.per_slice

@@ -53,7 +53,6 @@ class Selection:
     changes: list[Row]
     shaped_task_count: int
     """Tasks whose rewards differ although all pass or all fail."""
-    excluded_line_count: int
 
 
 def select_tasks(
@@ -138,11 +137,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Selection:
     )
     tasks = [SelectedTask(*row) for row in _fetched(chosen)]
     shaped = "count(*) filter (is_zero_outcome_variance and not is_zero_variance)"
-    counts = _rows(
-        connection,
-        f"select {shaped} as shaped_task_count,"
-        " (select count(*) from int_excluded_tasks) as excluded_line_count from int_selected_tasks",
-    )[0]
+    counts = _rows(connection, f"select {shaped} as shaped_task_count from int_selected_tasks")[0]
     return Selection(
         tasks=tasks,
         reasons=_rows(

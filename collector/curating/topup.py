@@ -10,8 +10,8 @@ import orjson
 
 from collector.atomic_files import Drafts, anything, nothing
 from collector.curating.curate import check_output
-from collector.curating.recipe import Keep, Recipe
-from collector.curating.run_checks import CuratedRun, find_run
+from collector.curating.recipe import Keep
+from collector.curating.run_checks import CuratedRun, RunChoice, find_run
 from collector.curating.selection import Selection, read_plan, select_tasks
 from collector.errors import UsageError
 from collector.profiling.profile import Outcome
@@ -30,26 +30,12 @@ class Budget:
     tokens: float | None = None
 
 
-@dataclass(frozen=True)
-class PlanRequest:
+@dataclass(frozen=True, kw_only=True)
+class PlanRequest(RunChoice):
     """Which run to plan for, and where to write the plan."""
 
-    run: str
-    warehouse: Path
     plan: Path
-    recipe: Recipe = field(default_factory=Recipe)
-    recipe_folder: Path = Path()
     budget: Budget = field(default_factory=Budget)
-    agent: str | None = None
-    is_overwriting: bool = False
-    is_partial_allowed: bool = False
-    memory_limit: str | None = None
-    since: str | None = None
-
-    @property
-    def excluded(self) -> list[Path]:
-        """Return the files whose tasks are left out."""
-        return self.recipe.excluded_files(self.recipe_folder)
 
     def declaration(self, run_id: str) -> dict[str, Any]:
         """Return the recipe as the models read it: every undecided task is to be topped up."""

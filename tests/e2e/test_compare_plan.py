@@ -39,7 +39,7 @@ def test_plans_name_the_tasks_of_each_run_and_the_repeats_that_settle_it(tmp_pat
     assert {line["num_repeats"] for line in after + before} == {data["primary"]["repeats_needed"]}
     again = compare(*names, "--plan", "plan.jsonl", cwd=tmp_path)
     assert again.returncode == 2
-    assert "plan.jsonl exists already" in again.stderr
+    assert "plan.jsonl: the file exists already" in again.stderr
 
 
 def test_a_settled_comparison_and_one_that_needs_tasks_have_no_plan(tmp_path: Path) -> None:
@@ -53,5 +53,6 @@ def test_a_settled_comparison_and_one_that_needs_tasks_have_no_plan(tmp_path: Pa
     names = ("odd.jsonl", "even.jsonl", "--margin", "0.1", "--plan", "plan.jsonl")
     result = compare(*names, "--json", cwd=tmp_path)
     assert result.returncode == 2
-    assert "more tasks are needed" in read_json(result.stdout)["error"]
+    assert "more tasks are needed" in result.stderr
+    assert read_json(result.stdout)["verdict"] == "inconclusive"
     assert not (tmp_path / "plan.jsonl").exists()

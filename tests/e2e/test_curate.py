@@ -19,7 +19,6 @@ from tests.curated_runs import (
 from tests.support import Profiled, Row, read_json, run_profile, write_lines
 
 HALF = [1.0, 0.0] * 8
-EASY = [1.0] * 15 + [0.0]
 POOL: dict[str, Outcomes] = {
     "mail one": HALF,
     "mail two": HALF,

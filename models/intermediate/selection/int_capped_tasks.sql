@@ -30,7 +30,7 @@ kept as (
     where tasks.fate = 'keep'
 ),
 
--- few repeats give few different pass ratios: tenths that no task has are no strata
+-- strata are tenths of the pass rate; a tenth without a task is not a stratum
 capped as (
     select
         kept.*,
