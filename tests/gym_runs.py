@@ -110,7 +110,7 @@ def random_run(seed: int) -> RandomRun:
     }
     fields["reward"] = rng.choice(REWARDS)
     usage = random_usage(rng)
-    mask = random_mask(rng)
+    mask = random_mask(rng, inputs)
     sign = random_signature(rng)
     rollouts = [
         {**sign(rng, asked), **draw(rng, fields), **mask(rng, asked), **usage(rng)}
@@ -198,15 +198,17 @@ def random_stamp(rng: random.Random) -> Callable[[random.Random, str, int], Row]
     return stamp
 
 
-def random_mask(rng: random.Random) -> Callable[[random.Random, Row], Row]:
+def random_mask(rng: random.Random, inputs: list[Row]) -> Callable[[random.Random, Row], Row]:
     """Choose whom to mask: nobody, some, almost everybody, a whole task or a whole agent."""
+    has_servers = any("_ng_environment_server" in row for row in inputs)
     share = rng.choice([0.0, 0.0, 0.3, 0.3, 0.9])
     whole = rng.choice([None, None, None, None, "_ng_task_index", "agent_ref"])
     value: list[object] = []
 
     def mask(rng: random.Random, asked: Row) -> Row:
-        # a masked server that is called like an agent has no name of its own in the warehouse
-        if asked.get("_ng_environment_server") in AGENTS:
+        # a masked runner that is called like a server's agent has no name of its own in the warehouse
+        named = (asked.get("agent_ref") or {}).get("name")
+        if has_servers and asked.get("_ng_environment_server", named) in AGENTS:
             return {"mask_sample": False}
         if whole is not None and whole in asked:
             value.append(asked[whole])
