@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ TASKS_SUFFIX = "_tasks.jsonl"
 # the folders in which MLflow keeps copies of uploaded files, at any depth
 COPY = re.compile(r"(?:^|/)[0-9a-f]{32}/artifacts/")
 VERDICTS = "rollout_verdicts.jsonl"
+TAG_NAME = re.compile(r"[\w.-]{1,60}")
+TAG_CHARACTERS = 200
 # the endings of files that NeMo Gym and Spotter write beside rollouts, which are never runs
 NO_ROLLOUTS = (
     INPUTS_SUFFIX,
@@ -40,6 +43,10 @@ class Run:
     rollouts: Path
     inputs: Path
     output_dir: Path
+    tags: tuple[tuple[str, str], ...] = ()
+    """What tells it apart from others, in the user's own words: names and values."""
+    has_given_name: bool = False
+    """Whether the user chose the name: then the run replaces another one of that name."""
 
     @property
     def failures(self) -> Path:
@@ -93,7 +100,31 @@ def default_inputs(rollouts: Path) -> Path:
 
 
 def default_run_id(rollouts: Path) -> str:
-    """Return the file's stem with a hash of its full path, which tells equal names apart."""
+    """Return the name of a run that no other has: its folder and the file's stem."""
+    return run_names([rollouts])[rollouts]
+
+
+def run_names(rollouts: Iterable[Path], taken: Iterable[str] = ()) -> dict[Path, str]:
+    """Return a name for each rollouts file: its folder and its stem.
+
+    If another file has the same name, more folders are part of it, and at last a hash.
+    """
+    candidates = {path: list(_candidates(path)) for path in rollouts}
+    counts = Counter(name for names in candidates.values() for name in names)
+    refused = {*taken, *(name for name, count in counts.items() if count > 1)}
+    return {
+        path: next((name for name in names if name not in refused), _hashed_name(path))
+        for path, names in candidates.items()
+    }
+
+
+def _candidates(rollouts: Path) -> Iterator[str]:
+    parts = [*rollouts.parent.parts[1:], stem(rollouts)]
+    for depth in range(min(2, len(parts)), len(parts) + 1):
+        yield "-".join(parts[-depth:])
+
+
+def _hashed_name(rollouts: Path) -> str:
     return f"{stem(rollouts)}-{hashlib.md5(os.fsencode(rollouts)).hexdigest()[:8]}"
 
 
@@ -130,6 +161,7 @@ def plan_runs(
     inputs: Path | None = None,
     output_dir: Path | None = None,
     run_id: str | None = None,
+    names: Mapping[Path, str] | None = None,
 ) -> list[Run]:
     """Turn rollouts files into runs; raise UsageError if two would write the same output file."""
     if len(rollouts) > 1 and (inputs or run_id):
@@ -137,12 +169,14 @@ def plan_runs(
         raise UsageError(
             f"{option} applies to one run, but {len(rollouts)} rollouts files were given"
         )
+    named = names or run_names(rollouts)
     runs = [
         Run(
-            run_id=run_id or default_run_id(path),
+            run_id=run_id or named[path],
             rollouts=path,
             inputs=_absolute(inputs) if inputs else default_inputs(path),
             output_dir=_absolute(output_dir) if output_dir else path.parent,
+            has_given_name=run_id is not None,
         )
         for path in rollouts
     ]

@@ -30,6 +30,7 @@ COMMANDS = {
     "profile": "profile",
     "compare": "compare",
     "curate": "curate",
+    "runs": "runs",
     "sql": "sql",
     "view": "view",
     "report": "report",

@@ -3,7 +3,7 @@
 {% macro batch_hash() %}
     {%- set names = [
         'rollouts', 'inputs', 'run_id', 'allow_partial_rollouts', 'max_row_mb', 'pass_threshold', 'answer_field', 'slice_by',
-        'prices', 'count_failure_classes_as_zero', 'count_missing_rollouts_as_zero'
+        'prices', 'count_failure_classes_as_zero', 'count_missing_rollouts_as_zero', 'tags'
     ] -%}
     {%- set given = [env_var('SPOTTER_ROLLOUTS', '')] -%}
     {%- for name in names -%}{%- do given.append(var(name)) -%}{%- endfor -%}

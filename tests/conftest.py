@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,7 @@ def pytest_configure() -> None:
     """Forget the settings of whoever runs the tests: they would write into their warehouse."""
     for name in ("SPOTTER_WAREHOUSE", "SPOTTER_ROLLOUTS", "SPOTTER_TEMP", "NO_COLOR"):
         os.environ.pop(name, None)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     os.environ["HF_HUB_OFFLINE"] = "1"  # the tests of formats load local files with `datasets`
 
 

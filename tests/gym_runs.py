@@ -206,7 +206,7 @@ def random_mask(rng: random.Random, inputs: list[Row]) -> Callable[[random.Rando
     value: list[object] = []
 
     def mask(rng: random.Random, asked: Row) -> Row:
-        # a masked runner that is called like a server's agent has no name of its own in the warehouse
+        # a masked runner called like a server's agent has no name of its own in the warehouse
         named = (asked.get("agent_ref") or {}).get("name")
         if has_servers and asked.get("_ng_environment_server", named) in AGENTS:
             return {"mask_sample": False}

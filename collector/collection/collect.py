@@ -17,6 +17,7 @@ from collector.collection.collected import Collected
 from collector.collection.discovery import Servers, reach
 from collector.collection.dispatch import Dispatcher, Policy
 from collector.collection.head_config import capture_warnings
+from collector.collection.identity import identity_of
 from collector.collection.journal import Journal, Syncer
 from collector.collection.outcomes import Failure, Outcome, RolloutAnswer
 from collector.collection.prepare import prepared_run
@@ -100,6 +101,7 @@ class _Collection:
                 self._progress.say(line)
             parallel = self._parallel(self._settings.num_samples_in_parallel)
             self._early = self._early_stopping(parallel)
+            self._run.record.identity = identity_of(servers) or self._run.record.identity
             self._run.publish()
             result.completed_count = self._run.state.done.count
             failures = Journal(self._run.files.failures)

@@ -90,6 +90,14 @@ class Origin(_Part):
     verifiers: dict[str, Verifier] = {}
 
 
+class IdentityRecord(_Part):
+    """Who answered, as the head server's config says."""
+
+    models: list[str] = []
+    environments: list[str] = []
+    endpoint_host: str | None = None
+
+
 class Session(_Part):
     """One call of the collector."""
 
@@ -115,6 +123,8 @@ class Record(_Part):
     stopping: StoppingRecord | None = None
     origin: Origin | None = None
     """What the run was made from, if its rollouts were verified again instead of collected."""
+    identity: IdentityRecord | None = None
+    """What tells the run apart from others; None if no head server was asked."""
     sessions: list[Session] = []
 
     @property

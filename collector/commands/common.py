@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from collector.artifacts import TAG_CHARACTERS, TAG_NAME
+from collector.errors import UsageError
 from collector.overrides import ANY, FLAG_ONLY, Override, OverrideName
 
 Warehouse = Annotated[
@@ -71,6 +74,24 @@ UNUSED = {
         "", unused="num_samples_in_parallel is the limit"
     ),
 }
+
+
+def parse_tags(given: Sequence[str], option: str = "--tag") -> dict[str, str]:
+    """Return the names and values of tags like `checkpoint=1200`; raise UsageError otherwise."""
+    tags = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not TAG_NAME.fullmatch(name):
+            raise UsageError(
+                f"{option} {text!r}: not of the form NAME=VALUE, like checkpoint=1200. A name has"
+                " letters, digits, '_', '-' and '.'"
+            )
+        if not value.isprintable() or len(value) > TAG_CHARACTERS:
+            raise UsageError(
+                f"{option} {text[:80]!r}: a value has at most {TAG_CHARACTERS} printable characters"
+            )
+        tags[name] = value
+    return tags
 
 
 def print_json(data: object) -> None:

@@ -185,7 +185,7 @@ def compare(
 
 def _compare(request: CompareRequest) -> ComparisonResult:
     from collector.comparing.request import compare_runs
-    from collector.profiling.report import warnings
+    from collector.profiling.doubts import warnings
     from collector.profiling.sources import RunListener
 
     progress = Progress()

@@ -269,7 +269,7 @@ def _listener() -> tuple[Progress, RunListener]:
 
 
 def _warn(outcomes: list[Outcome]) -> None:
-    from collector.profiling.report import warnings
+    from collector.profiling.doubts import warnings
 
     for outcome in outcomes:
         for warning in warnings(outcome):

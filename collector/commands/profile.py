@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Json, Warehouse, print_json
+from collector.commands.common import Json, Warehouse, parse_tags, print_json
 from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
@@ -59,7 +59,19 @@ def profile(
     ] = None,
     run_id: Annotated[
         str | None,
-        typer.Option(show_default="`<stem>-<hash of the full path>`", help="The name of the run."),
+        typer.Option(
+            show_default="`<folder>-<stem>`",
+            help="The name of the run. If another file has the default name, more folders are part"
+            " of it.",
+        ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A word of yours that tells the run apart, like `checkpoint=1200`. May be"
+            " repeated. The run keeps the tags that it has.",
+        ),
     ] = None,
     memory_limit: Annotated[
         str | None,
@@ -115,6 +127,18 @@ def profile(
         bool,
         typer.Option("--no-files", help="Fill the warehouse only, and write no output files."),
     ] = False,
+    skip_broken: Annotated[
+        bool,
+        typer.Option(
+            "--skip-broken",
+            help="Profile the other runs if some are broken. Names the broken ones and exits with"
+            " 1.",
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", help="Show the figures of every run, however many there are."),
+    ] = False,
     upload: Trackers = None,
     json: Json = False,
 ) -> None:
@@ -127,11 +151,13 @@ def profile(
     \b
     spotter profile results/rollouts.jsonl
     spotter profile results/ --allow-partial
+    spotter profile results/ckpt-1200.jsonl --tag checkpoint=1200 --tag ablation=no-tools
     spotter profile results/rollouts.jsonl --upload wandb --upload mlflow
     spotter profile +rollouts_jsonl_fpath=results/rollouts.jsonl ++allow_partial_rollouts=True
     """
     from collector import artifacts
     from collector.profiling import report
+    from collector.profiling.known_runs import known_runs, name_runs, tag_runs
     from collector.profiling.profile import BrokenRunsError, ProfileSettings
     from collector.profiling.profile import profile as profile_runs
     from collector.profiling.statistics import Statistics, ZeroRules
@@ -141,9 +167,18 @@ def profile(
         raise UsageError("name a rollouts file or a folder, like: spotter profile results/")
     if no_files and output_dir:
         raise UsageError("--output-dir and --no-files contradict each other: use only one")
-    runs = artifacts.plan_runs(
-        artifacts.find_rollouts(searched), inputs=inputs, output_dir=output_dir, run_id=run_id
+    tags = parse_tags(tag or ())
+    progress = Progress()
+    found = artifacts.find_rollouts(searched)
+    known = known_runs(warehouse.absolute(), on_wait=lambda text: progress(0, 0, text))
+    planned = artifacts.plan_runs(
+        found,
+        inputs=inputs,
+        output_dir=output_dir,
+        run_id=run_id,
+        names=name_runs(found, known),
     )
+    runs = tag_runs(planned, known, tags)
     zero_classes = tuple(count_failure_classes_as_zero or ())
     statistics = Statistics(
         pass_threshold,
@@ -156,18 +191,24 @@ def profile(
     )
     trackers = ready_trackers(upload)
     settings = ProfileSettings(
-        warehouse.absolute(), allow_partial, memory_limit, statistics, is_published=not no_files
+        warehouse.absolute(),
+        allow_partial,
+        memory_limit,
+        statistics,
+        is_published=not no_files,
+        skips_broken=skip_broken,
     )
-    progress = Progress()
     try:
         outcome = profile_runs(runs, settings, listener=progress)
     except BrokenRunsError as error:
         if json:
-            print_json(report.problems_as_data(error))
+            print_json(report.problems_as_data(error.problems))
         raise
     finally:
         progress.clear()
-    _report(outcome, trackers, as_json=json)
+    _report(outcome, trackers, as_json=json, is_verbose=verbose)
+    if outcome.broken:
+        raise BrokenRunsError(outcome.broken, run_count=len(runs), are_skipped=True)
 
 
 def _prices(path: Path) -> PriceList:
@@ -176,19 +217,22 @@ def _prices(path: Path) -> PriceList:
     return read_prices(path)
 
 
-def _report(outcome: Outcome, trackers: list[str], *, as_json: bool) -> None:
+def _report(outcome: Outcome, trackers: list[str], *, as_json: bool, is_verbose: bool) -> None:
     from collector.profiling import report
+    from collector.profiling.doubts import warnings
 
+    is_short = report.is_short(outcome, is_verbose=is_verbose)
     if not as_json:
-        show(report.as_blocks(outcome))
+        show(report.as_blocks(outcome, is_verbose=is_verbose))
     uploads = upload_to(
         trackers, lambda: _uploads(outcome), again="give the same command again with"
     )
     if as_json:
-        print_json({**report.as_data(outcome), **uploads.data})
+        errors = report.problems_as_data(outcome.broken) if outcome.broken else {}
+        print_json({**report.as_data(outcome), **uploads.data, **errors})
     elif uploads.text:
         typer.echo(uploads.text)
-    for warning in report.warnings(outcome):
+    for warning in warnings(outcome, is_short=is_short):
         say(f"warning: {warning}")
     if uploads.error:
         raise uploads.error

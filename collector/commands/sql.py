@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pydoc
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +18,9 @@ from collector.overrides import FLAG_ONLY
 
 if TYPE_CHECKING:
     from collector.warehouse.queries import Mart
+    from collector.warehouse.result_box import Preview
+
+MOST_ROWS = 40
 
 
 def sql(
@@ -28,6 +34,10 @@ def sql(
     ] = None,
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
+    show_all: Annotated[
+        bool,
+        typer.Option("--all", help=f"Show all rows of a long result, not only {MOST_ROWS}."),
+    ] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print JSON instead of a table."), FLAG_ONLY
@@ -35,13 +45,14 @@ def sql(
 ) -> None:
     """Query the warehouse, read-only.
 
-    Without a query, lists the marts and their columns.
+    Without a query, lists the marts and their columns. Results are a box that fits the terminal,
+    with rounded numbers; --csv and --json print everything as it is.
 
     \b
     spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"
     spotter sql "select * from agent_metrics" --csv > agents.csv
     """
-    from collector.terminal import Progress, show
+    from collector.terminal import Progress
     from collector.warehouse import queries
 
     if csv and json:
@@ -58,15 +69,35 @@ def sql(
             _print_marts(marts, as_json=json)
             return
         text = sys.stdin.read() if query == "-" else query
+        if not (csv or json):
+            most = None if show_all else MOST_ROWS
+            preview = queries.preview_query(warehouse, text, on_wait=on_wait, most_rows=most)
+            progress.clear()
+            show_preview(preview)
+            return
         result = queries.run_query(warehouse, text, on_wait=on_wait)
     finally:
         progress.clear()
     if json:
         print_json(queries.as_records(result))
-    elif csv:
-        typer.echo(queries.as_csv(result), nl=False)
     else:
-        show(queries.as_blocks(result))
+        typer.echo(queries.as_csv(result), nl=False)
+
+
+def show_preview(preview: Preview) -> None:
+    """Print a result; a terminal that is too low gets a pager, if there is one."""
+    from collector.terminal.streams import column_count, is_terminal, write_output
+    from collector.warehouse.result_box import draw_box
+
+    if not is_terminal(sys.stdout):
+        write_output(draw_box(preview, columns=None))
+        return
+    text = draw_box(preview, columns=column_count(sys.stdout))
+    if text.count("\n") >= shutil.get_terminal_size().lines and is_terminal(sys.stdin):
+        os.environ.setdefault("LESS", "-FRSX")  # less: leave the text on the screen, cut no line
+        pydoc.pager(text)
+    else:
+        write_output(text)
 
 
 def _print_marts(marts: list[Mart], *, as_json: bool) -> None:

@@ -51,12 +51,18 @@ def headline_blocks(headlines: Headlines, *, run_id: str, sql: str) -> Iterator[
     run = f"run_id = '{run_id}'" if PLAIN_ID.fullmatch(run_id) else "true"
     if len(agents) > SHOWN_AGENTS:
         more = counted_noun(len(agents) - SHOWN_AGENTS, "more agent")
-        query = f'{sql} "select * from agent_scores where {run}"'
+        query = f'{sql} "select agent_name, score, value, low, high from agent_scores where {run}"'
         yield Line((f"… and {more}: ", Styled(query, "command")), indent=2)
         yield Line()
     if headlines.bands:
-        tasks = f'{sql} "select * from task_bands where {run} order by learnability desc"'
-        rollouts = f'{sql} "select * from rollout_health where {run} and finding_count > 0"'
+        tasks = (
+            f'{sql} "select task_index, band, pass_count, rollout_count, learnability'
+            f' from task_bands where {run} order by learnability desc"'
+        )
+        rollouts = (
+            f'{sql} "select task_index, rollout_index, reward, finding_count, answer'
+            f' from rollout_health where {run} and finding_count > 0"'
+        )
         yield Line("Which tasks to train on, and which rollouts to look at:", indent=2)
         yield Line(Styled(tasks, "command"), indent=4)
         yield Line(Styled(rollouts, "command"), indent=4)

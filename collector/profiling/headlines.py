@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 import duckdb
 
@@ -22,9 +23,13 @@ FINDINGS = {
     "is_output_empty": "with empty output",
     "is_truncated": "truncated",
     "is_usage_missing": "without usage",
-    "is_response_repeated": "with a repeated response",
+    "is_response_repeated": "that repeat a response and do not pass",
     "is_verdict_inconsistent": "whose answer got different rewards in its task",
     "is_ground_truth_suspect": "of tasks that nobody solves although the answers agree",
+    "is_reward_contradicted": "whose verifier says something else than the reward",
+    "is_tool_call_open": "with a tool call that has no result",
+    "is_final_answer_empty": "with an empty final answer after tool calls",
+    "is_turn_limit_reached": "that stopped at the most turns, without an answer",
 }
 ORDER = "list_position(" + str(list(LABELS)) + ", score)"
 # the viewer asks for one agent with the same two queries
@@ -41,9 +46,13 @@ HEALTH = """
         count(*) filter (is_output_empty) as is_output_empty,
         count(*) filter (is_truncated) as is_truncated,
         count(*) filter (is_usage_missing) as is_usage_missing,
-        count(*) filter (is_response_repeated) as is_response_repeated,
+        count(*) filter (is_response_repeated and is_passing is not true) as is_response_repeated,
         count(*) filter (is_verdict_inconsistent) as is_verdict_inconsistent,
         count(*) filter (is_ground_truth_suspect) as is_ground_truth_suspect,
+        count(*) filter (is_reward_contradicted) as is_reward_contradicted,
+        count(*) filter (is_tool_call_open) as is_tool_call_open,
+        count(*) filter (is_final_answer_empty) as is_final_answer_empty,
+        count(*) filter (is_turn_limit_reached) as is_turn_limit_reached,
         count(*) filter (finding_count > 0) as rollout_count
     from {schema}rollout_health where {condition}
     group by agent_name order by agent_name
@@ -110,7 +119,10 @@ def as_data(headlines: Headlines, agent: str) -> Row:
     own = headlines.only(agent)
     hidden = ("run_id", "agent_name")
     plain = {
-        name: [{k: v for k, v in row.items() if k not in hidden} for row in getattr(own, name)]
+        name: [
+            {column: plain_value(value) for column, value in row.items() if column not in hidden}
+            for row in getattr(own, name)
+        ]
         for name in QUERIES
     }
     return {
@@ -122,3 +134,8 @@ def as_data(headlines: Headlines, agent: str) -> Row:
         "bands": plain["bands"],
         "health": next(iter(plain["health"]), None),
     }
+
+
+def plain_value(value: object) -> object:
+    """Return a value as JSON has it: a time as text."""
+    return value.isoformat() if isinstance(value, datetime) else value

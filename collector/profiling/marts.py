@@ -24,8 +24,7 @@ BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 def build_marts(
     connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
 ) -> None:
-    """Replace the rows of the batch's runs in every mart, and create missing tables and views."""
-    prepare(connection, plan)
+    """Replace the rows of the batch's runs in every mart of a warehouse that is prepared."""
     is_known = connection.execute(
         f"select run_id from {WAREHOUSE}.main.runs where run_id in ({BATCH_RUNS}) limit 1"
     ).fetchone()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import duckdb
 
 from collector.artifacts import Run
 from collector.atomic_files import Drafts
-from collector.errors import FileError, SpotterError, UsageError
+from collector.errors import FileError, InvariantError, SpotterError, UsageError
 from collector.profiling import marts, publish
 from collector.profiling.batch import Batch
 from collector.profiling.headlines import Headlines, read_headlines
+from collector.profiling.known_runs import refuse_taken_names
 from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
 from collector.profiling.problems import RunProblem
@@ -34,6 +35,8 @@ class ProfileSettings:
     statistics: Statistics = field(default_factory=Statistics)
     is_published: bool = True
     """Whether to write NeMo Gym's output files too, not only the warehouse."""
+    skips_broken: bool = False
+    """Whether to profile the other runs if some are broken."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +55,41 @@ class Outcome:
     unpriced: list[Row] = field(default_factory=list)
     """The number of measured rollouts without a cost, by run and model; empty without prices."""
     is_published: bool = True
+    overviews: list[Row] = field(default_factory=list)
+    """A line for each run and agent, for a table of many runs."""
+    broken: list[RunProblem] = field(default_factory=list)
+    """The problems of the runs that were skipped."""
 
 
 class BrokenRunsError(SpotterError):
-    """At least one run cannot be profiled, so nothing was written for any run."""
+    """At least one run cannot be profiled: nothing was written for any run, or for this one."""
 
-    def __init__(self, problems: list[RunProblem], *, run_count: int) -> None:
+    def __init__(
+        self, problems: list[RunProblem], *, run_count: int, are_skipped: bool = False
+    ) -> None:
         """Build the message from the problems; the highest exit code among them is used."""
         messages = [problem.message for problem in problems]
         if run_count > 1:
-            verb = "is" if len(problems) == 1 else "are"
-            messages.append(
-                f"{len(problems)} of {run_count} runs {verb} broken; nothing was written"
-            )
+            messages.append(_broken_text(len(problems), run_count, are_skipped=are_skipped))
         super().__init__("\n".join(messages))
         self.problems = problems
-        self.exit_code = max(problem.exit_code for problem in problems)
+        codes = [problem.exit_code for problem in problems]
+        self.exit_code = InvariantError.exit_code if are_skipped else max(codes)
         self._messages = messages
 
     @property
     def messages(self) -> list[str]:
         """Return a message for each broken run, and how many there are."""
         return self._messages
+
+
+def _broken_text(broken: int, total: int, *, are_skipped: bool) -> str:
+    verb, past = ("is", "was") if broken == 1 else ("are", "were")
+    start = f"{broken} of {total} runs {verb} broken"
+    if are_skipped:
+        return f"{start} and {past} skipped; the other {total - broken} are profiled"
+    hint = "\n  what to do: correct the files, or profile the other runs with --skip-broken"
+    return f"{start}; nothing was written{hint if broken < total else ''}"
 
 
 @dataclass
@@ -93,7 +109,25 @@ class StepCounter:
 def profile(
     runs: list[Run], settings: ProfileSettings, *, listener: Callable[[int, int, str], None]
 ) -> Outcome:
-    """Profile the runs together: write all of them, or none if one is broken."""
+    """Profile the runs together: all of them or none if one is broken, unless those are skipped."""
+    good, broken = runs, list[RunProblem]()
+    while True:
+        try:
+            outcome = _profile_together(good, settings, listener=listener)
+        except BrokenRunsError as error:
+            paths = {problem.run.rollouts for problem in error.problems}
+            rest = [run for run in good if run.rollouts not in paths]
+            if not (settings.skips_broken and rest):
+                raise
+            broken += error.problems
+            good = rest
+        else:
+            return replace(outcome, broken=broken)
+
+
+def _profile_together(
+    runs: list[Run], settings: ProfileSettings, *, listener: Callable[[int, int, str], None]
+) -> Outcome:
     settings.statistics.check()
     _check_paths(runs, settings.warehouse)
     listener(0, 0, "preparing the models (only the first time takes long)")
@@ -145,6 +179,8 @@ def _write_runs(
         with transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
+            marts.prepare(connection, plan)
+            refuse_taken_names(connection, runs)
             marts.build_marts(connection, plan, progress=steps)
             marts.run_checks(connection, plan, progress=steps)
             for run in runs if settings.is_published else ():
@@ -194,6 +230,14 @@ def _outcome(
         statistics=settings.statistics,
         unpriced=_unpriced_rollouts(connection, ids) if settings.statistics.prices else [],
         is_published=settings.is_published,
+        overviews=fetch_rows(
+            connection,
+            f"select * from {WAREHOUSE}.main.run_overviews where list_contains(?, run_id)"
+            " order by run_id, agent_name",
+            ids,
+        )
+        if len(runs) > 1
+        else [],
     )
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from collector.artifacts import Run
 from collector.profiling import headlines
-from collector.profiling.headline_blocks import headline_blocks, masks_text, range_text
-from collector.profiling.profile import BrokenRunsError, Outcome
-from collector.terminal import counted_noun, label, printable_lines, relative_path
+from collector.profiling.headline_blocks import headline_blocks
+from collector.profiling.identity_blocks import identity_facts
+from collector.profiling.problems import RunProblem
+from collector.profiling.profile import Outcome
+from collector.profiling.run_table import run_table
+from collector.terminal import counted_noun, label, relative_path
 from collector.terminal.blocks import Block, Fact, Line, Styled, TextColumn, TextTable
 
 Row = dict[str, Any]
+MOST_WHOLE_RUNS = 3
 COUNTS = (
     "expected_rollout_count",
     "completed_rollout_count",
@@ -42,13 +46,41 @@ AGENT_COLUMNS = (
 )
 
 
-def as_blocks(outcome: Outcome) -> list[Block]:
-    """Describe the runs, and say where their files and the warehouse are."""
+def as_blocks(outcome: Outcome, *, is_verbose: bool = False) -> list[Block]:
+    """Describe the runs, and say where their files and the warehouse are.
+
+    Many runs are a table of a line each, unless the command is verbose.
+    """
     new = " (new)" if outcome.is_new_warehouse else ""
-    return [
-        *(block for run in outcome.runs for block in _run_blocks(run, outcome)),
-        Fact("Warehouse", f"{relative_path(outcome.warehouse)}{new}"),
-    ]
+    warehouse = Fact("Warehouse", f"{relative_path(outcome.warehouse)}{new}")
+    if is_short(outcome, is_verbose=is_verbose):
+        return [run_table(outcome.overviews), Line(), *_next_steps(outcome), warehouse]
+    return [*(block for run in outcome.runs for block in _run_blocks(run, outcome)), warehouse]
+
+
+def is_short(outcome: Outcome, *, is_verbose: bool) -> bool:
+    """Tell whether there are too many runs to show more than a line of each."""
+    return len(outcome.runs) > MOST_WHOLE_RUNS and not is_verbose
+
+
+def _next_steps(outcome: Outcome) -> Iterator[Block]:
+    options = _warehouse_option(outcome.warehouse)
+    yield Line("Look at one of them, at all of them, or at which differ:")
+    yield Line(Styled(f"spotter runs show RUN{options}", "command"), indent=2)
+    yield Line(Styled(f"spotter view{options}", "command"), indent=2)
+    yield Line(Styled(f"spotter compare RUN RUN{options}", "command"), indent=2)
+    yield Line()
+
+
+def sql_command(warehouse: Path) -> str:
+    """Return the words that a query of this warehouse begins with."""
+    return f"spotter sql{_warehouse_option(warehouse)}"
+
+
+def _warehouse_option(warehouse: Path) -> str:
+    if warehouse == Path("warehouse.duckdb").absolute():
+        return ""
+    return f" -w {shlex.quote(relative_path(warehouse))}"
 
 
 def as_data(outcome: Outcome) -> Row:
@@ -59,7 +91,7 @@ def as_data(outcome: Outcome) -> Row:
     }
 
 
-def problems_as_data(error: BrokenRunsError) -> Row:
+def problems_as_data(problems: Iterable[RunProblem]) -> Row:
     """Return the problem of each broken run as plain data."""
     return {
         "errors": [
@@ -72,89 +104,17 @@ def problems_as_data(error: BrokenRunsError) -> Row:
                 "lines": list(problem.lines),
                 "message": problem.message,
             }
-            for problem in error.problems
+            for problem in problems
         ]
     }
 
 
-def warnings(outcome: Outcome) -> Iterator[str]:
-    """Return a warning for everything that the figures leave out or that makes them doubtful."""
-    for run in outcome.runs:
-        counts = outcome.completion[run.run_id]
-        name = label(run.run_id)
-        if not counts["expected_rollout_count"]:
-            yield f"{name} is empty: its inputs ask for no rollout"
-        if counts["missing_rollout_count"]:
-            yield (
-                f"{name} is partial: {counted_noun(counts['missing_rollout_count'], 'rollout')}"
-                f" missing, {counted_noun(counts['dropped_task_count'], 'task')} dropped. Rollouts"
-                " that finish first are usually the short ones, so these figures are biased"
-            )
-        if counts["masked_rollout_count"]:
-            masked, completed = counts["masked_rollout_count"], counts["completed_rollout_count"]
-            why = masks_text(outcome.headlines[run.run_id].masks)
-            yield (
-                f"{name}: the environment masked {masked:,} of"
-                f" {counted_noun(completed, 'completed rollout')}: {why}."
-                " They are excluded from every figure"
-            )
-        if counts["missing_rollout_count"] or counts["masked_rollout_count"]:
-            possible = range_text(outcome.headlines[run.run_id])
-            if possible:
-                yield f"{name}: with all rollouts measured, the mean could be: {possible}"
-        if counts["stopping_rule"]:
-            yield (
-                f"{name} was collected with --until {counts['stopping_rule']}: tasks got no more"
-                " repeats once their band was decided, so their pass rates and the mean reward are"
-                " biased"
-            )
-        if counts["skipped_value_count"]:
-            skipped = counted_noun(counts["skipped_value_count"], "value")
-            yield f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"
-        yield from _price_warnings(run, outcome)
-        yield from _zero_warnings(run, outcome)
-    if outcome.outdated:
-        older = counted_noun(len(outcome.outdated), "run")
-        shown = "".join(f"\n  spotter profile {shlex.quote(path)}" for path in outcome.outdated[:5])
-        yield (
-            "an earlier version of Spotter, which counted masked rollouts too, profiled"
-            f" {older} of this warehouse. Profile again before you compare:{printable_lines(shown)}"
-        )
-
-
-def _price_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
-    """Warn of rollouts without a cost, if there are prices."""
-    rows = [row for row in outcome.unpriced if row["run_id"] == run.run_id]
-    if rows:
-        count = sum(row["rollout_count"] for row in rows)
-        models = ", ".join(label(row["model_name"] or "(none)", 40) for row in rows[:5])
-        yield (
-            f"{label(run.run_id)}: {counted_noun(count, 'rollout')} without a cost, of the models"
-            f" {models}: the price file does not name them, or they report no tokens"
-        )
-
-
-def _zero_warnings(run: Run, outcome: Outcome) -> Iterator[str]:
-    """Warn of failure classes to count as 0 that no missing rollout has: perhaps misspelt."""
-    rows = outcome.headlines[run.run_id]
-    zeros = outcome.statistics.zeros
-    has_zeros = any(row["zero_rollout_count"] for row in rows.reliability)
-    if zeros and zeros.failure_classes and not has_zeros:
-        names = ", ".join(label(name, 40) for name in zeros.failure_classes)
-        classes = sorted({label(row["failure_class"], 30) for row in rows.failures})
-        yield (
-            f"{label(run.run_id)}: no missing rollout ended with the failure class {names};"
-            f" the classes of its failures are: {', '.join(classes[:10]) or 'none'}"
-        )
-
-
 def _run_blocks(run: Run, outcome: Outcome) -> Iterator[Block]:
     yield Fact("Run", (Styled(run.run_id, "heading"), f"  ({relative_path(run.rollouts)})"))
-    yield from _count_facts(outcome.completion[run.run_id])
+    yield from identity_facts(outcome.completion[run.run_id])
+    yield from count_facts(outcome.completion[run.run_id])
     yield from _agent_blocks(outcome.agents[run.run_id])
-    sql = "spotter sql"
-    if outcome.warehouse != Path("warehouse.duckdb").absolute():
-        sql += f" -w {shlex.quote(relative_path(outcome.warehouse))}"
+    sql = sql_command(outcome.warehouse)
     yield from headline_blocks(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
     if outcome.is_published:
         yield Fact("Profile", relative_path(run.profiling))
@@ -163,7 +123,8 @@ def _run_blocks(run: Run, outcome: Outcome) -> Iterator[Block]:
         yield Line()
 
 
-def _count_facts(counts: Row) -> Iterator[Block]:
+def count_facts(counts: Row) -> Iterator[Block]:
+    """Say how complete a run is."""
     completed, expected = counts["completed_rollout_count"], counts["expected_rollout_count"]
     failed, masked = counts["failed_attempt_count"], counts["masked_rollout_count"]
     fully_masked = counts["masked_task_count"]

@@ -10,13 +10,18 @@ import orjson
 from collector.artifacts import RECORD_SUFFIX, beside
 
 
-def recorded_part(rollouts: Path, name: str) -> dict[str, Any]:
-    """Return a part of the record of a rollouts file; nothing if there is no readable record."""
+def read_record(rollouts: Path) -> dict[str, Any]:
+    """Return the record of a rollouts file; nothing if there is no readable one."""
     try:
         record = orjson.loads(beside(rollouts, RECORD_SUFFIX).read_bytes())
     except (OSError, orjson.JSONDecodeError):
         return {}
-    part = record.get(name) if isinstance(record, dict) else None
+    return record if isinstance(record, dict) else {}
+
+
+def recorded_part(rollouts: Path, name: str) -> dict[str, Any]:
+    """Return a part of the record of a rollouts file; nothing if it is not there."""
+    part = read_record(rollouts).get(name)
     return part if isinstance(part, dict) else {}
 
 

@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import duckdb
-
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import FileError, UsageError
+from collector.profiling.known_runs import known_runs, name_runs, tag_runs
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
 from collector.suggestions import first_names, suggestion
 from collector.terminal import label
-from collector.warehouse.queries import open_read_only
-from collector.warehouse.sql import Row, fetch_rows
+from collector.warehouse.sql import Row
 
 
 @dataclass(frozen=True)
@@ -50,17 +48,21 @@ def resolve_runs(
 
     A run that the warehouse does not have yet is sliced by the fields `slice_by`.
     """
-    known = _known_runs(warehouse, listener)
+    known = known_runs(warehouse, on_wait=lambda text: listener.progress(0, 0, text))
     by_id = {row["run_id"]: row for row in known}
     by_path = {row["rollouts_path"]: row for row in known}
     run_ids, stale = [], dict[Statistics, list[Run]]()
+    files = {
+        name: _rollouts_file(name, list(by_id), warehouse) for name in names if name not in by_id
+    }
+    named = name_runs(dict.fromkeys(files.values()), known)
     for name in names:
         if name in by_id:
             run_ids.append(name)
             continue
-        rollouts = _rollouts_file(name, list(by_id), warehouse)
+        rollouts = files[name]
         row = by_path.get(str(rollouts))
-        run = _plan_run(rollouts, row)
+        run = _plan_run(rollouts, row, named[rollouts])
         if run.run_id in run_ids:
             run_ids.append(run.run_id)
             continue
@@ -81,18 +83,6 @@ def resolve_runs(
         for statistics, runs in stale.items()
     ]
     return ResolvedRuns(run_ids, outcomes)
-
-
-def _known_runs(warehouse: Path, listener: RunListener) -> list[Row]:
-    """Return the rows of the runs in the warehouse, the latest profile last."""
-    if not warehouse.exists():
-        return []
-    wait = lambda text: listener.progress(0, 0, text)  # noqa: E731
-    with open_read_only(warehouse, on_wait=wait) as connection:
-        try:
-            return fetch_rows(connection, "select * from runs order by profiled_at, run_id")
-        except duckdb.CatalogException:  # no marts yet
-            return []
 
 
 def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
@@ -119,15 +109,15 @@ def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
     )
 
 
-def _plan_run(rollouts: Path, row: Row | None) -> Run:
-    """Return the run of a file, with the inputs and the name of its last profile."""
+def _plan_run(rollouts: Path, row: Row | None, name: str) -> Run:
+    """Return the run of a file, with the inputs, the name and the tags of its last profile."""
     last_inputs = Path(row["inputs_path"]) if row else None
     (run,) = artifacts.plan_runs(
         [rollouts],
         inputs=last_inputs if last_inputs and last_inputs.is_file() else None,
-        run_id=row["run_id"] if row else None,
+        run_id=name,
     )
-    return run
+    return tag_runs([run], [row] if row else [], {})[0]
 
 
 def is_unchanged(row: Row) -> bool:

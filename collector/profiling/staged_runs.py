@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import orjson
 
 from collector.artifacts import Run
 from collector.errors import FileError, LinesError
 from collector.jsonl import foreign_format
 from collector.profiling import python_reader
+from collector.profiling.recorded_identity import IDENTITY_FIELDS, recorded_identity
 from collector.profiling.run_records import recorded_origin
 from collector.profiling.statistics import Statistics, recorded_stopping_rule
 
@@ -27,7 +29,8 @@ RUN_TYPE = (
     " rollouts_file varchar, inputs_file varchar, failures_file varchar,"
     " torn_rollouts_count bigint, torn_failures_count bigint, verdicts_file varchar,"
     " is_partial_allowed boolean, zero_classes varchar[], is_missing_zero boolean,"
-    " prices_path varchar, stopping_rule varchar, origin_rollouts_path varchar)"
+    " prices_path varchar, stopping_rule varchar, origin_rollouts_path varchar,"
+    f" {IDENTITY_FIELDS}, tags varchar)"
 )
 
 
@@ -102,6 +105,8 @@ def _run_row(staged: StagedRun, statistics: Statistics, links: Path) -> dict[str
         "prices_path": statistics.prices.path if statistics.prices else None,
         "stopping_rule": recorded_stopping_rule(staged.run),
         "origin_rollouts_path": recorded_origin(staged.run.rollouts),
+        **recorded_identity(staged.run.rollouts),
+        "tags": orjson.dumps(dict(staged.run.tags)).decode(),
     }
 
 

@@ -40,7 +40,8 @@ class Progress:
     def __call__(self, done: int, total: int, name: str) -> None:
         """Show a step of several; 0 of 0 is a step of unknown length."""
         if total:
-            self.draw(f"{done}/{total} {name}", done / total)
+            text = f"{done}/{total} {name}"
+            self.draw(text, done / total, log=text)
         elif name.startswith("waiting"):
             self.wait(name)
         else:

@@ -12,6 +12,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from collector.profiling.identity_blocks import sampling_text, span_text
+from collector.profiling.known_runs import stored_tags
+
 # control characters, halves of surrogate pairs, characters that change the direction of text, and
 # characters without width, except for the joiners that scripts and emoji need; \r\n is a line end
 HIDDEN = re.compile(
@@ -157,4 +160,7 @@ FILTERS: dict[str, Any] = {
     "size": size,
     "tail": tail,
     "shell": shlex.quote,
+    "sampling": sampling_text,
+    "span": span_text,
+    "tags": stored_tags,
 }

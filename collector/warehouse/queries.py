@@ -1,22 +1,22 @@
-"""Run read-only queries on a warehouse, and write their results as text, CSV or JSON."""
+"""Run read-only queries on a warehouse, and write their results as CSV or JSON."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from collector.errors import FileError, UsageError
-from collector.terminal import label
-from collector.terminal.blocks import Block, Line, Styled, TextColumn, TextTable
 from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, open_with_lock
+from collector.warehouse.result_box import Preview
 
 MARTS = """
 with
@@ -42,8 +42,7 @@ inner join duckdb_columns() as columns on marts.oid = columns.table_oid
 group by all
 order by marts.name
 """
-CELL_CHARACTERS = 100
-FIGURES = (int, float, Decimal, type(None))
+FETCHED_ROWS = 2048
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,44 @@ class Mart:
 
 def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> QueryResult:
     """Run a query that can neither change the warehouse nor read or write other files."""
+    with _executed(path, query, on_wait) as result:
+        return QueryResult([column[0] for column in result.description or ()], result.fetchall())
+
+
+def preview_query(
+    path: Path, query: str, *, on_wait: Callable[[str], None], most_rows: int | None
+) -> Preview:
+    """Run a query, and keep only the first and the last rows of a long result."""
+    with _executed(path, query, on_wait) as result:
+        names = [column[0] for column in result.description or ()]
+        types = [str(column[1]).lower() for column in result.description or ()]
+        if most_rows is None:
+            rows = result.fetchall()
+            return Preview(names, types, rows, [], len(rows))
+        head = result.fetchmany(most_rows - most_rows // 2)
+        tail = deque[tuple[Any, ...]](maxlen=most_rows // 2)
+        count = len(head)
+        while chunk := result.fetchmany(FETCHED_ROWS):
+            tail.extend(chunk)
+            count += len(chunk)
+    return Preview(names, types, head, list(tail), count)
+
+
+@contextlib.contextmanager
+def _executed(
+    path: Path, query: str, on_wait: Callable[[str], None]
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Give the result of a query; raise UsageError if it fails or has none."""
     with open_read_only(path, on_wait=on_wait) as connection:
         try:
             _refuse_changes(connection.extract_statements(query))
             result = connection.execute(query)
             # an empty query returns None
-            rows = result.fetchall() if result else []
+            if not result or not result.description:
+                raise UsageError("the query has no result: write one that begins with select")
+            yield result
         except duckdb.Error as error:
             raise UsageError(f"{error}{_hint(error)}") from error
-        names = [column[0] for column in result.description or ()] if result else []
-    if not names:
-        raise UsageError("the query has no result: write one that begins with select")
-    return QueryResult(names, rows)
 
 
 def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
@@ -155,19 +180,6 @@ def as_csv(result: QueryResult) -> str:
     return out.getvalue()
 
 
-def as_blocks(result: QueryResult) -> list[Block]:
-    """Return a result as a table for people: long cells are cut, a terminal aligns figures."""
-    columns = [
-        TextColumn(_cell(name), align="right on terminals")
-        if all(isinstance(row[number], FIGURES) for row in result.rows)
-        else TextColumn(_cell(name), overflow="wrap")
-        for number, name in enumerate(result.columns)
-    ]
-    rows = [[_cell(value) for value in row] for row in result.rows]
-    count = f"({len(rows)} {'row' if len(rows) == 1 else 'rows'})"
-    return [TextTable(columns, rows, has_rule=True), Line(Styled(count, "quiet"))]
-
-
 def as_records(result: QueryResult) -> list[dict[str, Any]]:
     """Return a result as objects that JSON can hold."""
     repeated = sorted({name for name in result.columns if result.columns.count(name) > 1})
@@ -189,7 +201,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def _cell(value: Any) -> str:
-    return label("" if value is None else value, CELL_CHARACTERS)

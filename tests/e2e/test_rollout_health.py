@@ -18,6 +18,9 @@ FLAGS = (
     "is_response_repeated",
     "is_verdict_inconsistent",
     "is_ground_truth_suspect",
+    "is_reward_contradicted",
+    "is_tool_call_open",
+    "is_final_answer_empty",
 )
 
 
@@ -69,7 +72,7 @@ TRUNCATED: dict[str, Case] = {
 }
 USAGES: dict[str, Case] = {
     "tokens": ([response(says("a"))], [False]),
-    "zero_tokens": ([response(says("a"), usage={"output_tokens": 0})], [False]),
+    "zero_tokens": ([response(says("a"), usage={"output_tokens": 0})], [True]),
     "other_number": ([response(says("a"), usage={"seconds": 1.5})], [False]),
     "empty": ([response(says("a"), usage={})], [True]),
     "null": ([response(says("a"), usage=None)], [True]),
@@ -143,10 +146,39 @@ SUSPECT: dict[str, Case] = {
     "no_answer": ([answered(None, 0)] * 3, [False] * 3),
     "graded_failures": ([answered("7", 0.9), answered("7", 0.5)], [True] * 2),
 }
+CONTRADICTED: dict[str, Case] = {
+    "agrees": ([{"reward": 1, "is_correct": True}], [False]),
+    "denied_pass": ([{"reward": 1, "is_correct": False}], [True]),
+    "confirmed_fail": ([{"reward": 0, "passed": True}], [True]),
+    "partly": ([{"reward": 0.5, "passed": False}], [False]),
+    "partly_confirmed": ([{"reward": 0.5, "passed": True}], [False]),
+    "negative": ([{"reward": -1, "solved": True}], [True]),
+    "one_of_two": ([{"reward": 1, "success": True, "resolved": False}], [True]),
+    "a_count": ([{"reward": 0, "correct": 3}], [False]),
+    "other_fields": ([{"reward": 1, "is_cheap": False}], [False]),
+    "a_text": ([{"reward": 1, "passed": "no"}], [False]),
+}
+OPEN: dict[str, Case] = {
+    "answered": ([response(calls("{}"), gives("1"), says("a"))], [False]),
+    "open": ([response(calls("{}"), says("a"))], [True]),
+    "one_of_two": ([response(calls("{}"), calls("{}"), gives("1"))], [True]),
+    "part_of_the_call": ([response({"type": "web_search_call", "action": "x"})], [False]),
+    "no_calls": ([response(says("a"))], [False]),
+}
+FINAL: dict[str, Case] = {
+    "answer": ([response(calls("{}"), gives("1"), says("a"))], [False]),
+    "empty": ([response(calls("{}"), gives("1"), says(""))], [True]),
+    "blank": ([response(calls("{}"), gives("1"), says(" \n"))], [True]),
+    "without_calls": ([response(says(""))], [False]),
+    "ends_with_a_result": ([response(calls("{}"), gives("1"))], [False]),
+    "no_output": ([response()], [False]),
+}
 CASES = {
     f"{flag}/{name}": (flag, *case)
     for flag, cases in zip(
-        FLAGS, (EMPTY, TRUNCATED, USAGES, REPEATED, VERDICTS, SUSPECT), strict=True
+        FLAGS,
+        (EMPTY, TRUNCATED, USAGES, REPEATED, VERDICTS, SUSPECT, CONTRADICTED, OPEN, FINAL),
+        strict=True,
     )
     for name, case in cases.items()
 }
@@ -175,7 +207,8 @@ def test_a_flag_marks_what_it_says_and_no_near_miss(name: str, health: Profiled)
 
 
 def test_findings_are_the_number_of_flags(health: Profiled) -> None:
-    flags = " + ".join(f"{flag}::int" for flag in FLAGS)
+    flags = " + ".join(f"{flag}::int" for flag in (*FLAGS, "is_turn_limit_reached"))
+    flags += " - (is_response_repeated and is_passing)::int"
     assert (
         health.query(
             f"select task_index from rollout_health where (finding_count = {flags}) is not true"
@@ -223,3 +256,45 @@ def test_agents_on_the_same_task_do_not_repeat_each_other(tmp_path: Path) -> Non
     assert run.query(
         "select distinct is_response_repeated, is_verdict_inconsistent from rollout_health"
     ) == [(False, False)]
+
+
+def turns(count: int, *end: Row) -> Row:
+    """A response of some turns, each with a call and its result, and an end."""
+    steps = [item for _ in range(count) for item in (calls("{}"), gives("1"))]
+    return response(*steps, *end)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        # the longest stop in the middle, the others answer
+        ([turns(5), turns(5), turns(2, says("a"))], [True, True, False]),
+        # an environment that ends rollouts with a tool does so at any length
+        ([turns(5), turns(2), turns(3)], [False, False, False]),
+        ([turns(5, says("a")), turns(5, says("b"))], [False, False]),
+        ([turns(1), turns(1)], [False, False]),
+    ],
+)
+def test_stopping_at_the_most_turns_only_is_a_limit(
+    rows: list[Row], expected: list[bool], tmp_path: Path
+) -> None:
+    rollouts = [key(0, index, reward=0, **row) for index, row in enumerate(rows)]
+    run = profiled(write_run(tmp_path, rollouts, inputs=inputs_of(rollouts)))
+    found = run.query("select is_turn_limit_reached from rollout_health order by rollout_index")
+    assert found == [(flag,) for flag in expected]
+
+
+def test_usage_of_zeros_is_no_usage(tmp_path: Path) -> None:
+    zeros = {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    rollouts = [
+        key(0, 0, reward=1, **response(says("a"), usage=zeros)),
+        key(0, 1, reward=1, **response(says("b"), usage={**zeros, "output_tokens": 4})),
+    ]
+    run = profiled(write_run(tmp_path, rollouts, inputs=inputs_of(rollouts)))
+    assert run.query("select output_tokens, input_tokens from rollout_infos order by all") == [
+        (4.0, 0.0),
+        (None, None),
+    ]
+    assert run.query("select output_tokens_mean from task_profiles") == [(4.0,)]
+    (task,) = run.profiles()
+    assert task["mean/output_tokens"] == 2.0, "NeMo Gym's files count the zeros"

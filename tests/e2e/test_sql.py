@@ -12,7 +12,15 @@ import duckdb
 import pytest
 
 from tests.programs import run_command
-from tests.support import ALL_MARTS, Profiled, key, run_profile, write_run
+from tests.support import (
+    ALL_MARTS,
+    Profiled,
+    key,
+    run_profile,
+    through_terminal,
+    without_progress,
+    write_run,
+)
 
 QUERY = "select task_index, reward_mean from task_profiles order by task_index"
 
@@ -31,16 +39,37 @@ def ask(run: Profiled, *arguments: str) -> tuple[int, str, str]:
     return result.returncode, result.stdout, result.stderr
 
 
-def test_prints_a_table(profiled: Profiled) -> None:
+def test_prints_a_box(profiled: Profiled) -> None:
     _, out, _ = ask(profiled, QUERY)
     assert out.splitlines() == [
-        "task_index  reward_mean",
-        "----------  -----------",
-        "0           0.0",
-        "1           0.25",
-        "2           0.5",
-        "(3 rows)",
+        "┌────────────┬─────────────┐",
+        "│ task_index │ reward_mean │",
+        "│   bigint   │   double    │",
+        "├────────────┼─────────────┤",
+        "│          0 │         0.0 │",
+        "│          1 │        0.25 │",
+        "│          2 │         0.5 │",
+        "└────────────┴─────────────┘",
+        "3 rows",
     ]
+
+
+def test_a_long_result_has_its_first_and_last_rows(profiled: Profiled) -> None:
+    _, out, _ = ask(profiled, "select range as n from range(5000)")
+    numbers = [line.split()[1] for line in out.splitlines()[4:-2]]
+    first, last = [str(n) for n in range(20)], [str(n) for n in range(4980, 5000)]
+    assert numbers == [*first, "·", "·", "·", *last]
+    assert out.splitlines()[-1] == "5,000 rows (40 shown; --all shows all)"
+    _, out, _ = ask(profiled, "select range as n from range(5000)", "--all")
+    assert len(out.splitlines()) == 5000 + 6
+
+
+def test_a_box_fits_the_terminal(profiled: Profiled) -> None:
+    words = ("sql", "select * from task_profiles")
+    shown = through_terminal(*words, cwd=profiled.rollouts.parent, COLUMNS="70", PAGER="cat")
+    lines = without_progress(shown).splitlines()
+    assert {len(line) for line in lines[:-1]} <= set(range(50, 71))
+    assert "columns (" in lines[-1]
 
 
 def test_prints_csv_and_json(profiled: Profiled) -> None:
@@ -77,7 +106,7 @@ def test_reads_the_query_from_standard_input(profiled: Profiled) -> None:
         text=True,
         check=False,
     )
-    assert result.stdout.splitlines()[2] == "7", result.stderr
+    assert result.stdout.splitlines()[4].split() == ["│", "7", "│"], result.stderr
 
 
 def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:

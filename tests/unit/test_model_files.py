@@ -18,7 +18,7 @@ LONGER = {
     "repeat_metrics",
     "rollout_health",
     "run_comparisons",
-    "runs",
+    "run_overviews",
 }
 
 

@@ -4,41 +4,14 @@ from collector.profiling import headlines
 
 RUNS = """
     select
-        runs.run_id,
-        runs.rollouts_path,
-        runs.inputs_path,
-        runs.profiled_at,
-        agents.agent_name,
-        -- these counts are those of the agent, since a run may have several
-        coalesce(agents.completed_rollout_count, 0) as completed_rollout_count,
-        coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
-        coalesce(agents.missing_rollout_count, 0) as missing_rollout_count,
-        agents.completion_pct,
-        coalesce(agents.masked_rollout_count, 0) as masked_rollout_count,
-        masks.kinds as mask_kinds,
-        coalesce(agents.failed_attempt_count, 0) as failed_attempt_count,
-        coalesce(rewards.task_count, profiles.task_count, runs.task_count) as task_count,
-        rewards.value as reward,
-        rewards.low as reward_low,
-        rewards.high as reward_high,
-        passes.value as pass_rate,
-        best.value as pass_at_k,
-        best.k,
-        tokens.value_mean as total_tokens
-    from runs
-    left join agent_reliability as agents on runs.run_id = agents.run_id
-    left join agent_scores as rewards
-        on agents.run_id = rewards.run_id and agents.agent_name = rewards.agent_name
-        and rewards.slice_by = 'all' and rewards.score = 'mean_reward'
-    left join agent_scores as passes
-        on agents.run_id = passes.run_id and agents.agent_name = passes.agent_name
-        and passes.slice_by = 'all' and passes.score = 'pass_rate'
-    left join agent_scores as best
-        on agents.run_id = best.run_id and agents.agent_name = best.agent_name
-        and best.slice_by = 'all' and best.score = 'pass_at_k'
-    left join agent_metrics as tokens
-        on agents.run_id = tokens.run_id and agents.agent_name = tokens.agent_name
-        and tokens.metric = 'total_tokens'
+        runs.* replace (
+            array_to_string(list_transform(
+                json_keys(runs.tags),
+                lambda name: name || '=' || json_extract_string(runs.tags, '$."' || name || '"')
+            ), ', ') as tags
+        ),
+        masks.kinds as mask_kinds
+    from run_overviews as runs
     left join (
         select
             run_id, agent_name,
@@ -48,15 +21,7 @@ RUNS = """
             ) as kinds
         from mask_kinds
         group by run_id, agent_name
-    ) as masks
-        on agents.run_id = masks.run_id and agents.agent_name = masks.agent_name
-    -- an agent without any reward still has tasks
-    left join (
-        select run_id, agent_name, count(*) as task_count
-        from task_profiles
-        group by run_id, agent_name
-    ) as profiles
-        on agents.run_id = profiles.run_id and agents.agent_name = profiles.agent_name
+    ) as masks using (run_id, agent_name)
 """
 # a run that was profiled before the threshold existed uses 1
 RUN = """
@@ -188,7 +153,9 @@ ROLLOUT_COLUMNS = """
         infos.input_tokens, infos.output_tokens, infos.total_tokens, health.finding_count,
         health.is_output_empty, health.is_truncated, health.is_usage_missing,
         health.is_response_repeated, health.is_verdict_inconsistent,
-        health.is_ground_truth_suspect, health.gym_verdict
+        health.is_ground_truth_suspect, health.is_reward_contradicted,
+        health.is_tool_call_open, health.is_final_answer_empty, health.is_turn_limit_reached,
+        health.is_passing, health.gym_verdict
 """.rstrip()
 FAILURE_KIND = """
         case
@@ -247,7 +214,8 @@ WORTH_READING = """
         select
             infos.task_index, infos.rollout_index, infos.reward, bands.learnability,
             infos.is_measured is false as is_masked,
-            health.finding_count - health.is_response_repeated::int as fault_count,
+            health.finding_count
+            - (health.is_response_repeated and health.is_passing is not true)::int as fault_count,
             coalesce(infos.reward < coalesce(runs.pass_threshold, 1), true) as is_failed
         from rollout_infos as infos
         inner join runs on infos.run_id = runs.run_id

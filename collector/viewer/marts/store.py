@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError
+from collector.profiling.upgrades import bring_up_to_date, is_up_to_date
 from collector.warehouse.access import RETRY_S
 from collector.warehouse.files import has_waiting_writer
 from collector.warehouse.queries import open_read_only
@@ -189,15 +190,24 @@ class Store:
 
 
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
-    connection = open_read_only(
-        path, on_wait=lambda _: None, timeout_s=LOCK_SECONDS, memory_limit=MEMORY_LIMIT
-    )
+    connection = _open_read_only(path)
     try:
         _check_columns(connection, path)
+        is_current = is_up_to_date(connection)
     except BaseException:
         connection.close()
         raise
-    return connection
+    if is_current:
+        return connection
+    connection.close()
+    bring_up_to_date(path, on_wait=lambda _: None)
+    return _open_read_only(path)
+
+
+def _open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
+    return open_read_only(
+        path, on_wait=lambda _: None, timeout_s=LOCK_SECONDS, memory_limit=MEMORY_LIMIT
+    )
 
 
 def _check_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -140,7 +140,11 @@ def warnings_of(run: Row, row: Row | None, stored: StoredRollout | None) -> list
 
 def findings_of(row: Row | None) -> list[str]:
     """Return the findings of the health checks about a rollout, as sentences."""
-    return [finding.sentence for flag, finding in FINDINGS.items() if row and row.get(flag)]
+    return [
+        finding.sentence
+        for flag, finding in FINDINGS.items()
+        if row and row.get(flag) and not (flag == "is_response_repeated" and row.get("is_passing"))
+    ]
 
 
 def _read_neighbours(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:

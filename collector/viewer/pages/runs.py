@@ -16,21 +16,23 @@ from collector.viewer.render import page
 SOURCE = ListingSource(
     columns=(
         ListingColumn("run_id", "Run", "text"),
+        ListingColumn("model_names", "Model", "text"),
         ListingColumn("agent_name", "Agent", "text"),
         ListingColumn("completion_pct", "Completed", hint="<100"),
         ListingColumn("masked_rollout_count", "Masked", hint=">0"),
         ListingColumn("task_count", "Tasks", hint=">10"),
-        ListingColumn("reward", "Mean reward"),
+        ListingColumn("reward_mean", "Mean reward"),
         ListingColumn("pass_rate", "pass@1"),
         ListingColumn("pass_at_k", "pass@k"),
-        ListingColumn("total_tokens", "Tokens per rollout", hint=">1000"),
+        ListingColumn("total_tokens_mean", "Tokens per rollout", hint=">1000"),
         ListingColumn("failed_attempt_count", "Failed attempts", hint=">0"),
-        ListingColumn("profiled_at", "Profiled", "moment", hint="2026-01"),
+        ListingColumn("collection_ended_at", "Collected", "moment", hint="2026-01"),
+        ListingColumn("tags", "Tags", "text", hint="name=value"),
     ),
     rows=queries.RUNS,
     key="run_id, agent_name",
-    search="concat_ws(' ', run_id, agent_name, rollouts_path)",
-    default_sort="-profiled_at",
+    search="concat_ws(' ', run_id, model_names, agent_name, tags, rollouts_path)",
+    default_sort="-collection_ended_at",
 )
 
 

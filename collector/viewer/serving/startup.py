@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-import duckdb
-
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import BusyError, FileError
+from collector.profiling.known_runs import known_runs, name_runs, tag_runs
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import ProfileSettings, profile
 from collector.profiling.statistics import Statistics
@@ -26,8 +25,7 @@ from collector.viewer.serving.derived_inputs import derive_inputs, derived_input
 from collector.viewer.text import utc
 from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.access import is_duckdb
-from collector.warehouse.queries import open_read_only
-from collector.warehouse.sql import Row, fetch_rows
+from collector.warehouse.sql import Row
 
 WAREHOUSE_NAME = "warehouse.duckdb"
 RECENT = timedelta(minutes=10)
@@ -122,12 +120,14 @@ def _has_rollouts(folder: Path) -> bool:
 
 def _profile_stale_runs(rollouts: list[Path], warehouse: Path, listener: Listener) -> list[str]:
     """Profile new and changed rollouts files; return the run ids of all files."""
-    known = _known_runs(warehouse, rollouts, listener)
+    known = known_runs(warehouse, on_wait=lambda text: listener.progress(0, 0, text))
+    by_path = {row["rollouts_path"]: row for row in known}
+    named = name_runs(rollouts, known)
     stale: dict[Statistics, list[Run]] = {}
     run_ids = []
     for path in rollouts:
-        row = known.get(str(path))
-        run = _plan_run(path, row, warehouse)
+        row = by_path.get(str(path))
+        run = _plan_run(path, row, named[path], warehouse)
         run_ids.append(run.run_id)
         if row is None or not _is_current(row):
             stale.setdefault(repeated_statistics(row, listener.say), []).append(run)
@@ -142,32 +142,15 @@ def _profile_stale_runs(rollouts: list[Path], warehouse: Path, listener: Listene
     return run_ids
 
 
-def _known_runs(warehouse: Path, rollouts: list[Path], listener: Listener) -> dict[str, Row]:
-    """Return the rows of the runs that the warehouse has of these files, by path."""
-    if not warehouse.exists():
-        return {}
-    with open_read_only(
-        warehouse, on_wait=lambda text: listener.progress(0, 0, text)
-    ) as connection:
-        query = (
-            "select * from runs where list_contains(?, rollouts_path) order by profiled_at, run_id"
-        )
-        try:
-            rows = fetch_rows(connection, query, [str(path) for path in rollouts])
-        except duckdb.CatalogException:  # no marts yet
-            return {}
-    return {row["rollouts_path"]: row for row in rows}
-
-
-def _plan_run(rollouts: Path, row: Row | None, warehouse: Path) -> Run:
+def _plan_run(rollouts: Path, row: Row | None, name: str, warehouse: Path) -> Run:
     """Return the run of a file, with the inputs of its last profile or those beside the file."""
     last_inputs = Path(row["inputs_path"]) if row else None
     default = artifacts.default_inputs(rollouts)
     inputs = last_inputs if last_inputs and last_inputs.is_file() else default
     if not inputs.is_file():
         inputs = derived_inputs_path(rollouts, warehouse)
-    (run,) = artifacts.plan_runs([rollouts], inputs=inputs, run_id=row["run_id"] if row else None)
-    return run
+    (run,) = artifacts.plan_runs([rollouts], inputs=inputs, run_id=name)
+    return tag_runs([run], [row] if row else [], {})[0]
 
 
 def _is_current(row: Row) -> bool:

@@ -74,6 +74,13 @@
             end as task_id,
             case when is_sample then {{ duckdb__prompt(params) }} end as prompt,
             case when is_sample then {{ sample_text('map_entries(fields)') }} end as sample,
+            case
+                when is_sample
+                    then from_json({{ params }}, '{
+                        "temperature": "DOUBLE", "top_p": "DOUBLE", "max_output_tokens": "BIGINT",
+                        "reasoning": "JSON"
+                    }')
+            end as params,
             {{ duckdb__slice_values('fields', 'slice_by') }} as slice_values,
             task_index is not null
             and rollout_index is not null
@@ -90,6 +97,7 @@
         task_id,
         prompt,
         sample,
+        {{ duckdb__sampling('params', "json_extract_string(params.reasoning, '$.effort')") }} as sampling,
         slice_values,
         has_clear_keys and not {{ duckdb__has_non_finite('sample') }} as is_readable
     from inputs

@@ -62,6 +62,9 @@
             *,
             list_transform(own_fields, lambda field: field.key) as own_keys,
             list_transform(usage_fields, lambda field: field.key) as usage_number_keys,
+            -- a server that does not count tokens: not that there were none
+            len(usage_fields) > 0
+            and len(list_filter(usage_fields, lambda field: field.value::varchar not in ('0', '0.0'))) = 0 as is_usage_zero,
             {{ rollout_metrics('own_fields', 'usage_fields', 'usage_keys') }} as metrics
         from typed
     )
@@ -76,11 +79,13 @@
         substr(nullif(failure_kind, ''), 1, 100) as failure_kind,
         substr(nullif(failure_reason, ''), 1, 500) as failure_reason,
         parts.model as model_name,
+        {{ duckdb__unix_time('parts.created_at') }} as created_at,
+        {{ duckdb__sampling('parts', "json_extract_string(parts.reasoning, '$.effort')") }} as sampling,
         -- a masked rollout measures nothing, whatever reward it was given
         case when not is_masked then {{ duckdb__metric('metrics', 'reward') }} end as reward,
-        {{ duckdb__metric('metrics', 'input_tokens') }} as input_tokens,
-        {{ duckdb__metric('metrics', 'output_tokens') }} as output_tokens,
-        {{ duckdb__metric('metrics', 'total_tokens') }} as total_tokens,
+        case when not is_usage_zero then {{ duckdb__metric('metrics', 'input_tokens') }} end as input_tokens,
+        case when not is_usage_zero then {{ duckdb__metric('metrics', 'output_tokens') }} end as output_tokens,
+        case when not is_usage_zero then {{ duckdb__metric('metrics', 'total_tokens') }} end as total_tokens,
         coalesce(perf[4], details[1]) as cached_tokens,
         coalesce(perf[5], details[2]) as reasoning_tokens,
         coalesce(perf[1], {{ turn_count('item_types') }}) as turn_count,
@@ -90,11 +95,16 @@
         {{ rollout_info(
             'task_index', 'rollout_index', 'reward_text', 'own_fields', 'own_keys', 'usage_fields', 'usage_number_keys'
         ) }} as info,
-        len(usage_fields) > 0 as has_usage,
+        len(usage_fields) > 0 and not is_usage_zero as has_usage,
         has_answer_field,
         answer,
         slice_values,
         {{ is_output_empty('parts.output') }} as is_output_empty,
+        {{ open_call_count('item_types') }} as open_call_count,
+        coalesce(ends_with(item_types[-1], '_output'), false) as is_result_last,
+        coalesce(item_types[-1] = 'message', false)
+        and {{ is_output_empty('parts.output[-1:]') }}
+        and len(list_filter(item_types, lambda type: ends_with(type, '_call'))) > 0 as is_final_answer_empty,
         coalesce(parts.status = 'incomplete', false)
         or coalesce(parts.output[-1].status = 'incomplete', false)
         or json_extract_string(parts.incomplete_details, '$.reason') is not null as is_truncated,
@@ -110,7 +120,8 @@
 {# What a response says of itself, and the fields of its items that tell two outputs apart, in one pass over its text. #}
 {% macro duckdb__response_parts(response) -%}
     from_json({{ response }}, '{
-        "model": "VARCHAR", "status": "VARCHAR", "incomplete_details": "JSON", "usage": "JSON",
+        "model": "VARCHAR", "status": "VARCHAR", "incomplete_details": "JSON", "usage": "JSON", "created_at": "DOUBLE",
+        "temperature": "DOUBLE", "top_p": "DOUBLE", "max_output_tokens": "BIGINT", "reasoning": "JSON",
         "output": [{
             "type": "VARCHAR", "status": "VARCHAR", "content": "JSON", "name": "VARCHAR", "arguments": "VARCHAR",
             "input": "VARCHAR", "action": "VARCHAR", "code": "VARCHAR", "queries": "VARCHAR", "summary": "VARCHAR"

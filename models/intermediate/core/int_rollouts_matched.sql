@@ -49,6 +49,9 @@ matched as (
         rollouts.slice_values,
         rollouts.is_output_empty,
         rollouts.is_truncated,
+        rollouts.open_call_count,
+        rollouts.is_result_last,
+        rollouts.is_final_answer_empty,
         rollouts.response_hash
     from rollouts
     inner join keyed using (run_id, task_index, rollout_index)

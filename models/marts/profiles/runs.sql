@@ -1,46 +1,19 @@
 with
 
-tasks as (
-    select
-        run_id,
-        count(*) as task_count,
-        cast(sum(rollout_count) as bigint) as expected_count,
-        cast(sum(completed_count) as bigint) as completed_count,
-        cast(sum(measured_count) as bigint) as measured_count,
-        count(case when completed_count = rollout_count then 1 end) as complete_count,
-        count(case when completed_count = 0 then 1 end) as dropped_count,
-        count(case when completed_count > 0 and measured_count = 0 then 1 end)
-            as masked_task_count,
-        -- an agent counts for a task unless all its rollouts of the task are masked
-        count(case when rollout_count > masked_count then 1 end)
-        > count(distinct case when rollout_count > masked_count then task_index end)
-            as is_fan_out
-    from {{ ref('int_expected_tasks') }}
-    group by run_id
-),
-
-failures as (
-    select
-        run_id,
-        count(*) as failed_attempt_count
-    from {{ ref('stg_failures') }}
-    where is_readable
-    group by run_id
-),
-
-skipped as (
-    select
-        run_id,
-        count(*) as skipped_value_count
-    from {{ ref('int_rollout_metrics') }}
-    where not is_usable
-    group by run_id
-),
-
--- a run without any input has a row too
 profiled as (
     select
         runs.run_id,
+        identities.model_names,
+        identities.agent_names,
+        identities.environment_names,
+        identities.sampling,
+        identities.collection_started_at,
+        identities.collection_ended_at,
+        runs.made_with,
+        runs.endpoint_host,
+        runs.task_file,
+        runs.task_file_hash,
+        runs.tags,
         runs.rollouts_path,
         runs.inputs_path,
         runs.origin_rollouts_path,
@@ -52,27 +25,27 @@ profiled as (
         runs.is_missing_zero,
         runs.prices_path,
         runs.stopping_rule,
-        coalesce(tasks.expected_count, 0) as expected_rollout_count,
-        coalesce(tasks.completed_count, 0) as completed_rollout_count,
-        expected_rollout_count - completed_rollout_count as missing_rollout_count,
-        coalesce(tasks.measured_count, 0) as measured_rollout_count,
-        completed_rollout_count - measured_rollout_count as masked_rollout_count,
-        coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
-        coalesce(100e0 * tasks.completed_count / tasks.expected_count, 100e0)
-            as completion_pct,
-        coalesce(tasks.task_count, 0) as task_count,
-        coalesce(tasks.complete_count, 0) as complete_task_count,
-        coalesce(tasks.task_count - tasks.complete_count - tasks.dropped_count, 0)
+        completion.expected_rollout_count,
+        completion.completed_rollout_count,
+        completion.expected_rollout_count - completion.completed_rollout_count
+            as missing_rollout_count,
+        completion.measured_rollout_count,
+        completion.completed_rollout_count - completion.measured_rollout_count
+            as masked_rollout_count,
+        completion.failed_attempt_count,
+        completion.completion_pct,
+        completion.task_count,
+        completion.complete_task_count,
+        completion.task_count - completion.complete_task_count - completion.dropped_task_count
             as partial_task_count,
-        coalesce(tasks.dropped_count, 0) as dropped_task_count,
-        coalesce(tasks.masked_task_count, 0) as masked_task_count,
-        coalesce(tasks.is_fan_out, false) as is_fan_out,
-        coalesce(skipped.skipped_value_count, 0) as skipped_value_count,
+        completion.dropped_task_count,
+        completion.masked_task_count,
+        completion.is_fan_out,
+        completion.skipped_value_count,
         runs.profiled_at
     from {{ ref('stg_runs') }} as runs
-    left join tasks using (run_id)
-    left join failures using (run_id)
-    left join skipped using (run_id)
+    inner join {{ ref('int_run_completion') }} as completion using (run_id)
+    inner join {{ ref('int_run_identities') }} as identities using (run_id)
 )
 
 select * from profiled

@@ -15,12 +15,14 @@ spread as (
         end as error,
         {{ t_quantile('quantiles.quantile', '(scores.task_count - 1)') }} as t,
         bootstrap.low as bootstrap_low,
-        bootstrap.high as bootstrap_high
+        bootstrap.high as bootstrap_high,
+        identities.collection_ended_at as collected_at
     from {{ ref('int_slice_scores') }} as scores
     inner join {{ ref('int_slices') }} as slices using (slice_key)
     left join {{ ref('t_quantiles') }} as quantiles
         on scores.task_count - 1 = quantiles.degrees_of_freedom
     left join {{ ref('int_bootstrap_bounds') }} as bootstrap using (slice_key, score)
+    left join {{ ref('int_run_identities') }} as identities using (run_id)
 ),
 
 -- the variance between tasks: the tasks' variance minus the noise of their rollouts
@@ -68,7 +70,8 @@ scores as (
                 then least(error, sqrt(doubled_variance / task_count))
         end as std_error_double_repeats,
         bootstrap_low,
-        bootstrap_high
+        bootstrap_high,
+        collected_at
     from parted
 )
 

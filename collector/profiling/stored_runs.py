@@ -1,0 +1,178 @@
+"""List, describe, tag, rename and remove the runs of a warehouse."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import orjson
+
+from collector.errors import FileError, UsageError
+from collector.profiling import marts
+from collector.profiling.headlines import Headlines, read_headlines
+from collector.profiling.known_runs import stored_tags
+from collector.profiling.plan import load_plan
+from collector.profiling.upgrades import bring_up_to_date, is_up_to_date
+from collector.suggestions import first_names, suggestion
+from collector.terminal import label
+from collector.warehouse.access import (
+    OFFLINE,
+    WAREHOUSE,
+    attached_for_reading,
+    check_warehouse,
+    transaction,
+)
+from collector.warehouse.sql import Row, fetch_rows, quote_name
+
+RUN_COLUMNS = ("run_id", "baseline_run_id")
+"""The columns that name a run, in any mart."""
+
+
+@dataclass(frozen=True)
+class StoredRuns:
+    """The runs of a warehouse, which `on_wait` is told about if another process uses it."""
+
+    warehouse: Path
+    on_wait: Callable[[str], None]
+
+    def overviews(self, tags: Mapping[str, str]) -> list[Row]:
+        """Return a row for each run and agent; only of runs with these tags."""
+        with self._reading() as connection:
+            rows = fetch_rows(
+                connection,
+                f"select * from {WAREHOUSE}.main.run_overviews"
+                " order by collection_ended_at nulls first, run_id, agent_name",
+            )
+        return [row for row in rows if tags.items() <= stored_tags(row).items()]
+
+    def show(self, run_id: str) -> tuple[Row, Headlines]:
+        """Return the row of a run and its main figures."""
+        with self._reading() as connection:
+            rows = _known(connection)
+            _require(rows, [run_id])
+            row = next(row for row in rows if row["run_id"] == run_id)
+            return row, read_headlines(connection, run_id)
+
+    def tag(self, run_id: str, tags: Mapping[str, str], removed: Iterable[str]) -> dict[str, str]:
+        """Add tags to a run and remove others; return all that it has."""
+        with self._writing() as connection:
+            rows = _known(connection)
+            _require(rows, [run_id])
+            own = next(stored_tags(row) for row in rows if row["run_id"] == run_id)
+            unknown = [name for name in removed if name not in own]
+            if unknown:
+                raise UsageError(
+                    f"{label(run_id)} has no tag {', '.join(map(label, unknown))}"
+                    f"\n  its tags are: {first_names(list(own)) or 'none'}"
+                )
+            merged = {**own, **tags}
+            kept = {name: merged[name] for name in sorted(merged) if name not in set(removed)}
+            connection.execute(
+                f"update {WAREHOUSE}.main.runs set tags = ? where run_id = ?",
+                [orjson.dumps(kept).decode(), run_id],
+            )
+        return kept
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a run another name, in every mart."""
+        if not new or not new.isprintable():
+            raise UsageError("the new name is empty or has characters that cannot be shown")
+        with self._writing() as connection:
+            rows = _known(connection)
+            _require(rows, [old])
+            if any(row["run_id"] == new for row in rows):
+                raise UsageError(f"there is already a run named {label(new)}")
+            for mart, column in _run_columns(connection):
+                connection.execute(f"update {mart} set {column} = ? where {column} = ?", [new, old])
+
+    def contents(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """Return how many rows of each mart belong to the runs."""
+        with self._reading() as connection:
+            _require(_known(connection), run_ids)
+            return _count_rows(connection, run_ids)
+
+    def remove(self, run_ids: Sequence[str]) -> dict[str, int]:
+        """Remove runs and their comparisons from every mart; return how many rows went."""
+        with self._writing() as connection:
+            _require(_known(connection), run_ids)
+            counts = _count_rows(connection, run_ids)
+            for mart, column in _run_columns(connection):
+                connection.execute(
+                    f"delete from {mart} where list_contains(?, {column})", [list(run_ids)]
+                )
+        return counts
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection to a warehouse that has all marts of today."""
+        self._check()
+        with duckdb.connect(config=OFFLINE) as connection:
+            with attached_for_reading(connection, self.warehouse, on_wait=self.on_wait):
+                if is_up_to_date(connection):
+                    yield connection
+                    return
+            bring_up_to_date(self.warehouse, on_wait=self.on_wait)
+            with attached_for_reading(connection, self.warehouse, on_wait=self.on_wait):
+                yield connection
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give a connection to a warehouse that is brought up to date, in one transaction."""
+        self._check()
+        with (
+            duckdb.connect(config=OFFLINE) as connection,
+            transaction(connection, self.warehouse, on_wait=self.on_wait),
+        ):
+            marts.prepare(connection, load_plan())
+            yield connection
+
+    def _check(self) -> None:
+        check_warehouse(self.warehouse)
+        if not self.warehouse.exists():
+            raise FileError(
+                f"there is no warehouse at {self.warehouse}\n"
+                "  what to do: fill it with `spotter profile`, or name another with --warehouse"
+            )
+
+
+def _known(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+    return fetch_rows(connection, f"select * from {WAREHOUSE}.main.runs order by run_id")
+
+
+def _require(rows: Iterable[Row], run_ids: Iterable[str]) -> None:
+    known = [row["run_id"] for row in rows]
+    for run_id in run_ids:
+        if run_id not in known:
+            raise UsageError(
+                f"there is no run {label(run_id)}{suggestion(run_id, known)}\n"
+                f"  the runs are: {first_names(known) or 'none yet; `spotter profile` adds them'}"
+            )
+
+
+def _run_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    """Return the tables of the main schema with each of their columns that name a run."""
+    rows = connection.execute(
+        "select table_name, column_name from duckdb_columns()"
+        " inner join duckdb_tables() using (database_name, schema_name, table_name)"
+        " where database_name = ? and schema_name = 'main' and list_contains(?, column_name)"
+        " order by table_name, column_name",
+        [WAREHOUSE, list(RUN_COLUMNS)],
+    ).fetchall()
+    return [(f"{WAREHOUSE}.main.{quote_name(table)}", column) for table, column in rows]
+
+
+def _count_rows(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    columns: dict[str, list[str]] = {}
+    for mart, column in _run_columns(connection):
+        columns.setdefault(mart, []).append(column)
+    for mart, names in columns.items():
+        condition = " or ".join(f"list_contains($runs, {name})" for name in names)
+        row = connection.execute(
+            f"select count(*) from {mart} where {condition}", {"runs": list(run_ids)}
+        ).fetchone()
+        counts[mart.rpartition(".")[2].strip('"')] = row[0] if row else 0
+    return {name: count for name, count in counts.items() if count}

@@ -1,0 +1,41 @@
+"""Bring the warehouse of an earlier version up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from collector.errors import FileError
+from collector.profiling import marts
+from collector.profiling.plan import load_plan
+from collector.terminal import say
+from collector.warehouse.access import OFFLINE, transaction
+
+NEWEST = "run_overviews"
+"""The mart that was added last: a warehouse that has it has all others too."""
+
+
+def is_up_to_date(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether the database that a connection has open has all marts."""
+    row = connection.execute(
+        "select 1 from duckdb_views() where schema_name = 'main' and view_name = ?", [NEWEST]
+    ).fetchone()
+    return row is not None
+
+
+def bring_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:
+    """Add the marts and columns that the warehouse lacks; what old runs lack is unknown."""
+    with duckdb.connect(config=OFFLINE) as connection:
+        try:
+            with transaction(connection, warehouse, on_wait=on_wait):
+                if is_up_to_date(connection):
+                    return
+                marts.prepare(connection, load_plan())
+        except FileError as error:
+            raise FileError(
+                f"{warehouse} was filled by an earlier version, and could not be brought up to"
+                f" date: {error}\n  what to do: make it writable, or copy it"
+            ) from error
+    say(f"{warehouse} was filled by an earlier version: it now has the marts of this one")

@@ -1,0 +1,33 @@
+with
+
+-- without a record of the collection, the responses tell its time
+responses as (
+    select
+        run_id,
+        min(created_at) as first_response_at,
+        max(created_at) as last_response_at
+    from {{ ref('stg_rollouts') }}
+    group by run_id
+),
+
+identities as (
+    select
+        runs.run_id,
+        coalesce(
+            names.model_names, nullif({{ list_join('runs.recorded_models', "', '") }}, '')
+        ) as model_names,
+        names.agent_names,
+        coalesce(
+            names.environment_names,
+            nullif({{ list_join('runs.recorded_environments', "', '") }}, '')
+        ) as environment_names,
+        sampling.sampling,
+        coalesce(runs.started_at, responses.first_response_at) as collection_started_at,
+        coalesce(runs.ended_at, responses.last_response_at) as collection_ended_at
+    from {{ ref('stg_runs') }} as runs
+    left join {{ ref('int_run_names') }} as names using (run_id)
+    left join {{ ref('int_run_sampling') }} as sampling using (run_id)
+    left join responses using (run_id)
+)
+
+select * from identities

@@ -1,0 +1,295 @@
+"""The runs of a warehouse: how they are told apart, listed, tagged, renamed and removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from tests.programs import run_command
+from tests.support import Profiled, Row, key, profiled, run_profile, write_lines, write_run
+
+RESPONSE = {
+    "model": "model-a",
+    "created_at": 1_790_000_000,
+    "temperature": 0.5,
+    "top_p": 0.9,
+    "reasoning": {"effort": "high"},
+    "output": [],
+}
+PARAMS = {"input": "?", "temperature": 1.0, "max_output_tokens": 100}
+
+
+def write(folder: Path, name: str = "run", reward: float = 1.0, **fields: Any) -> Profiled:
+    rows = [key(task, 0, reward=reward, response=RESPONSE, **fields) for task in range(2)]
+    inputs = [key(task, 0, responses_create_params=PARAMS, q=task) for task in range(2)]
+    return write_run(folder, rows, inputs=inputs, name=name)
+
+
+def runs(folder: Path, *words: str) -> tuple[int, str, str]:
+    done = run_command("spotter", "runs", *words, cwd=folder)
+    return done.returncode, done.stdout, done.stderr
+
+
+def only_run(run: Profiled) -> Row:
+    (row,) = run.table("from runs")
+    return row
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Profiled:
+    return profiled(write(tmp_path / "results"))
+
+
+@pytest.fixture
+def folder(run: Profiled) -> Path:
+    return run.warehouse.parent
+
+
+# --- identity ------------------------------------------------------------------------------------
+
+
+def test_the_files_tell_the_model_the_settings_and_the_time(run: Profiled) -> None:
+    row = only_run(run)
+    assert row["run_id"] == "results-run"
+    assert row["model_names"] == "model-a"
+    assert row["agent_names"] == "agent_a"
+    assert json.loads(row["sampling"]) == {
+        "temperature": 1.0,
+        "max_output_tokens": 100,
+        "top_p": 0.9,
+        "reasoning_effort": "high",
+    }
+    assert str(row["collection_ended_at"]) == "2026-09-21 14:13:20"
+    for name in ("made_with", "endpoint_host", "environment_names", "task_file"):
+        assert row[name] is None
+    scores = run.query("select distinct collected_at from agent_scores")
+    assert scores == [(row["collection_ended_at"],)]
+
+
+def test_the_record_tells_what_the_files_do_not(tmp_path: Path) -> None:
+    run = write(tmp_path / "results")
+    record = {
+        "versions": {"spotter": "1.2"},
+        "input": {"path": "/data/tasks.jsonl", "sha256": "ab"},
+        "identity": {
+            "models": ["other"],
+            "environments": ["gym"],
+            "endpoint_host": "host:1",
+            "tags": {"step": "7", "no name!": "x", "list": [1]},
+        },
+        "sessions": [
+            {"started_at": "2026-01-02T03:04:05+00:00", "ended_at": "2026-01-02T04:00:00+01:00"},
+            {"started_at": "2026-01-03T00:00:00+00:00", "ended_at": None},
+            {"started_at": "nonsense", "ended_at": 3},
+        ],
+    }
+    write_lines(run.rollouts.with_name("run_run.json"), [record])
+    row = only_run(profiled(run))
+    assert row["model_names"] == "model-a", "the responses know better"
+    assert (row["environment_names"], row["endpoint_host"]) == ("gym", "host:1")
+    assert (row["made_with"], row["task_file"]) == ("Spotter 1.2", "/data/tasks.jsonl")
+    assert str(row["collection_started_at"]) == "2026-01-02 03:04:05"
+    assert str(row["collection_ended_at"]) == "2026-01-02 03:00:00"
+    assert json.loads(row["tags"]) == {"step": "7"}
+
+
+@pytest.mark.parametrize("record", [b"[]", b"{", b'{"identity": 3, "sessions": {}, "input": []}'])
+def test_a_record_that_makes_no_sense_tells_nothing(record: bytes, tmp_path: Path) -> None:
+    run = write(tmp_path / "results")
+    run.rollouts.with_name("run_run.json").write_bytes(record)
+    assert only_run(profiled(run))["made_with"] is None
+
+
+def test_tags_stay_when_a_run_is_profiled_again(run: Profiled, folder: Path) -> None:
+    assert run_profile(run.rollouts, "--tag", "a=1", "--tag", "b=2", cwd=folder).returncode == 0
+    assert run_profile(run.rollouts, "--tag", "a=3", cwd=folder).returncode == 0
+    assert json.loads(only_run(run)["tags"]) == {"a": "3", "b": "2"}
+
+
+@pytest.mark.parametrize("tag", ["a", "=1", "a b=1", "a=\x1b[31m", f"a={'x' * 201}"])
+def test_a_tag_that_makes_no_sense_is_refused(tag: str, run: Profiled, folder: Path) -> None:
+    done = run_profile(run.rollouts, "--tag", tag, cwd=folder)
+    assert (done.returncode, done.stderr[:12]) == (2, "error: --tag")
+
+
+def test_a_second_file_of_the_same_name_gets_another(run: Profiled, folder: Path) -> None:
+    other = write(folder / "more" / "results")
+    assert run_profile(other.rollouts, "-w", run.warehouse, cwd=folder).returncode == 0
+    names = run.query("select run_id from runs order by run_id")
+    assert names == [("more-results-run",), ("results-run",)]
+
+
+# --- spotter runs --------------------------------------------------------------------------------
+
+
+def test_lists_a_line_per_run(folder: Path) -> None:
+    code, out, _ = runs(folder)
+    assert code == 0
+    head, line = out.splitlines()
+    assert head.split("  ")[0] == "run"
+    for text in ("results-run", "model-a", "2 × 1", "100.0%", "2026-09-21 14:13"):
+        assert text in line
+    (row,) = json.loads(runs(folder, "--json")[1])
+    assert (row["run_id"], row["tags"], row["reward_mean"]) == ("results-run", {}, 1.0)
+
+
+def test_lists_only_those_with_a_tag(folder: Path) -> None:
+    assert runs(folder, "tag", "results-run", "a=1", "b=2")[0] == 0
+    assert "results-run" in runs(folder, "list", "a=1")[1]
+    assert runs(folder, "list", "a=2") == (0, "", "no run has these tags\n")
+
+
+def test_shows_everything_about_a_run(folder: Path) -> None:
+    runs(folder, "tag", "results-run", "a=1")
+    code, out, _ = runs(folder, "show", "results-run")
+    assert code == 0
+    for text in ("temperature 1", "max_output_tokens 100", "a=1", "mean reward", "clean"):
+        assert text in out
+    found = json.loads(runs(folder, "show", "results-run", "--json")[1])
+    assert found["agents"][0]["scores"][0]["score"] == "mean_reward"
+
+
+def test_removes_a_tag(folder: Path) -> None:
+    runs(folder, "tag", "results-run", "a=1", "b=2")
+    assert runs(folder, "tag", "results-run", "a=")[2] == "the tags of results-run: b=2\n"
+    code, _, errors = runs(folder, "tag", "results-run", "a=")
+    assert (code, "its tags are: b" in errors) == (2, True)
+
+
+def test_a_renamed_run_keeps_its_name(run: Profiled, folder: Path) -> None:
+    assert runs(folder, "rename", "results-run", "baseline")[0] == 0
+    assert run_profile(run.rollouts, cwd=folder).returncode == 0
+    assert run.query("select distinct run_id from rollout_infos") == [("baseline",)]
+    assert run.query("select run_id from runs") == [("baseline",)]
+
+
+def test_a_name_that_is_taken_is_refused(folder: Path) -> None:
+    write(folder, "other")
+    assert run_profile(folder / "other.jsonl", "--run-id", "b", cwd=folder).returncode == 0
+    code, _, errors = runs(folder, "rename", "b", "results-run")
+    assert (code, "already a run named" in errors) == (2, True)
+
+
+def test_removes_a_run_with_its_comparisons(run: Profiled, folder: Path) -> None:
+    other = write(folder / "more", reward=0.0)
+    assert run_profile(other.rollouts, "-w", run.warehouse, cwd=folder).returncode == 0
+    names = [name for (name,) in run.query("select run_id from runs order by run_id")]
+    assert run_command("spotter", "compare", *names, cwd=folder).returncode == 0
+    code, _, errors = runs(folder, "remove", names[0])
+    assert (code, "would remove 1 run, " in errors) == (2, True)
+    assert len(run.query("from runs")) == 2
+    assert runs(folder, "remove", names[0], "--yes")[0] == 0
+    with duckdb.connect(run.warehouse, read_only=True) as connection:
+        tables = connection.execute(
+            "select table_name from duckdb_columns() where column_name = 'run_id'"
+            " and schema_name = 'main'"
+        ).fetchall()
+        left = {
+            name
+            for (table,) in tables
+            for (name,) in connection.execute(f"select distinct run_id from {table}").fetchall()
+        }
+    assert left == {names[1]}
+    assert run.query("from task_comparisons") == []
+    assert run_profile(other.rollouts, "-w", run.warehouse, cwd=folder).returncode == 0
+    assert len(run.query("from runs")) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("show",), "used like: spotter runs show RUN"),
+        (("show", "reslts-run"), "did you mean results-run?"),
+        (("rename", "results-run"), "used like: spotter runs rename"),
+        (("rename", "results-run", ""), "the new name is empty"),
+        (("tag", "results-run"), "used like: spotter runs tag"),
+        (("remove",), "used like: spotter runs remove"),
+        (("list", "nonsense"), "NAME=VALUE"),
+    ],
+)
+def test_says_what_is_wrong(words: tuple[str, ...], text: str, folder: Path) -> None:
+    code, out, errors = runs(folder, *words)
+    assert (code, out) == (2, "")
+    assert text in errors
+
+
+def test_without_a_warehouse_says_what_to_do(tmp_path: Path) -> None:
+    code, _, errors = runs(tmp_path)
+    assert (code, "fill it with `spotter profile`" in errors) == (4, True)
+
+
+def test_an_older_warehouse_is_brought_up_to_date(run: Profiled, folder: Path) -> None:
+    with duckdb.connect(run.warehouse) as connection:
+        connection.execute("drop view run_overviews")
+        for name in ("tags", "sampling", "collection_ended_at", "model_names"):
+            connection.execute(f"alter table runs drop column {name}")
+    code, out, errors = runs(folder)
+    assert (code, "now has the marts" in errors) == (0, True)
+    assert out.splitlines()[1].split()[:2] == ["results-run", "–"]
+
+
+# --- many runs -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    for name in "abcde":
+        write(tmp_path / name, reward=0.5)
+    broken = tmp_path / "c" / "run.jsonl"
+    broken.write_bytes(broken.read_bytes() * 2)
+    return tmp_path
+
+
+def test_a_broken_run_stops_all(many: Path) -> None:
+    done = run_profile(".", cwd=many)
+    assert done.returncode == 1
+    assert "1 of 5 runs is broken; nothing was written" in done.stderr
+    assert "--skip-broken" in done.stderr
+    assert not (many / "warehouse.duckdb").exists()
+
+
+def test_broken_runs_are_skipped_and_named(many: Path) -> None:
+    done = run_profile(".", "--skip-broken", cwd=many)
+    assert done.returncode == 1
+    assert "duplicate_rollout in" in done.stderr
+    assert "1 of 5 runs is broken and was skipped; the other 4 are profiled" in done.stderr
+    lines = [line.split()[0] for line in done.stdout.splitlines() if "0.5" in line]
+    assert lines == ["a-run", "b-run", "d-run", "e-run"]
+    with duckdb.connect(many / "warehouse.duckdb", read_only=True) as connection:
+        assert connection.execute("select count(*) from runs").fetchone() == (4,)
+
+
+def test_json_has_the_broken_runs_too(many: Path) -> None:
+    found = json.loads(run_profile(".", "--skip-broken", "--json", cwd=many).stdout)
+    assert [error["run_id"] for error in found["errors"]] == ["c-run"]
+    assert len(found["runs"]) == 4
+
+
+def test_nothing_is_left_if_all_are_broken(many: Path) -> None:
+    done = run_profile("c", "--skip-broken", cwd=many)
+    assert done.returncode == 1
+    assert not (many / "warehouse.duckdb").exists()
+
+
+def test_many_runs_are_one_table_unless_verbose(many: Path) -> None:
+    (many / "c" / "run.jsonl").unlink()
+    short = run_profile(".", cwd=many)
+    assert "pass@1" not in short.stdout
+    assert "spotter runs show RUN" in short.stdout
+    whole = run_profile(".", "--verbose", cwd=many)
+    assert whole.stdout.count("pass@1") == 4
+
+
+def test_warnings_of_many_runs_are_summed_up(many: Path) -> None:
+    for name in "abde":
+        path = many / name / "run.jsonl"
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    (many / "c" / "run.jsonl").unlink()
+    done = run_profile(".", "--allow-partial", cwd=many)
+    assert done.stderr.splitlines() == [
+        "warning: 4 of 4 runs are partial, so their figures are biased: a-run, b-run, d-run, e-run"
+    ]
