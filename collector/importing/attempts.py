@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
-type Json = dict[str, Any]
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,8 @@ class Failure:
     message: str
     stored_reward: float | None = None
     """What the framework stored as the reward of the failed attempt."""
+    is_retried: bool = False
+    """Whether the framework tried again: another attempt with the same number follows."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,17 @@ class Attempt:
     metrics: dict[str, float] = field(default_factory=dict)
     """Further scores, each a number of its own."""
     details: Json = field(default_factory=dict)
-    """What the verifier and the framework said besides, kept as it is."""
+    """What the verifier and the framework said besides, kept as it is. Texts, lists and objects
+    become fields of the rollout; numbers go into its field `details`, since they are not scores."""
     failure: Failure | None = None
+    agent: str | None = None
+    """Who made the attempt, if the run has several agents."""
+    model: str | None = None
+    """Which model answered, if the run has several models."""
+    tools: list[Json] = field(default_factory=list)
+    """The tools that were offered: they belong to the agent, not to the task."""
+    incomplete: str | None = None
+    """Why the model did not finish, such as `max_output_tokens`."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,20 @@ class Identity:
 class Log(Protocol):
     """One run in the files of a framework; a reader never holds all of it in memory."""
 
-    identity: Identity
+    @property
+    def identity(self) -> Identity:
+        """Return what tells the run apart; asked for before the attempts are read."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """Return a short name that tells the run from others in the folder, such as `step_20`."""
+        ...
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the run is read from: their hashes are recorded."""
+        ...
 
     def attempts(self) -> Iterator[Attempt]:
         """Yield every attempt once, in an order that depends on the files alone."""
