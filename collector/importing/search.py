@@ -11,11 +11,11 @@ from collector.artifacts import default_inputs
 from collector.errors import FileError, UsageError
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.formats import MODULES, Format, load_format
+from collector.importing.formats.mapped import MappedFormat
 from collector.keys import ROLLOUT, TASK
 from collector.suggestions import first_names, unknown_name
 from collector.terminal import counted_noun
 
-SHOWN = 5
 MAPPING_SUFFIXES = (".yml", ".yaml")
 
 
@@ -67,6 +67,10 @@ def chosen_format(given: str) -> Format:
     """Return the format of a name, or that of a mapping file."""
     if given in MODULES:
         return load_format(given)
+    if given.endswith(MAPPING_SUFFIXES):
+        if not Path(given).is_file():
+            raise FileError(f"the mapping {given} does not exist")
+        return MappedFormat(Path(given))
     raise UsageError(f"--from {unknown_name(given, list(MODULES))}")
 
 
