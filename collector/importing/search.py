@@ -37,8 +37,8 @@ def find_logs(paths: list[Path], given: str | None, leave_out: Iterable[Path] = 
     there are no logs, and UsageError if there are logs of several formats.
     """
     formats = [chosen_format(given)] if given else [load_format(name) for name in MODULES]
-    named = [path for path in paths if not path.is_dir()]
-    skipped = {_absolute(path) for path in leave_out}
+    named = {_absolute(path) for path in paths if not path.is_dir()}
+    skipped = {_absolute(path) for path in leave_out} - named
     claims: dict[str, list[Path]] = {}
     passed_over: list[Path] = []
     for path in _all_files(paths):
@@ -46,12 +46,12 @@ def find_logs(paths: list[Path], given: str | None, leave_out: Iterable[Path] = 
             continue
         candidate = Candidate(path)
         name, claim = _claim(candidate, formats)
-        if given and path in map(_absolute, named):
+        if given and path in named:
             claims.setdefault(formats[0].NAME, []).append(path)
         elif claim is Claim.LOG:
             claims.setdefault(name, []).append(path)
         elif claim is None:
-            if path in map(_absolute, named):
+            if path in named:
                 raise _unknown(candidate)
             passed_over.append(path)
     if not claims:
