@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from collector.errors import FileError, UsageError
 
 INPUTS_SUFFIX = "_materialized_inputs.jsonl"
@@ -126,6 +128,14 @@ def _candidates(rollouts: Path) -> Iterator[str]:
 
 def _hashed_name(rollouts: Path) -> str:
     return f"{stem(rollouts)}-{hashlib.md5(os.fsencode(rollouts)).hexdigest()[:8]}"
+
+
+def is_imported(record: bytes) -> bool:
+    """Tell whether the content of a `<stem>_run.json` is that of an imported run."""
+    try:
+        return isinstance(orjson.loads(record).get("imported"), dict)
+    except (orjson.JSONDecodeError, AttributeError):
+        return False
 
 
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:

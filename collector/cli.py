@@ -27,6 +27,7 @@ COMMANDS = {
     "collect": "collect",
     "reverify": "reverify",
     "aggregate": "aggregate",
+    "import": "import_",
     "profile": "profile",
     "compare": "compare",
     "curate": "curate",

@@ -25,6 +25,7 @@ CASES: dict[str, tuple[tuple[str, ...], int]] = {
     "config": (CONFIGS, 0),
     "collect": (COLLECT, 0),
     "aggregate": (("-i", "run.jsonl", "-o", "all.jsonl", "--agent-url=agent_a={url}"), 0),
+    "import": (("nowhere.jsonl", "-o", "imported.jsonl"), 4),
     "reverify": (("run.jsonl", "-o", "new.jsonl", "--head-port={port}"), 2),
     "profile": (("run.jsonl", "--warehouse", "other.duckdb"), 0),
     "compare": (("run.jsonl", "run.jsonl", "--markdown"), 0),

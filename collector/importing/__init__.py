@@ -1,0 +1,1 @@
+"""Turn the logs of other frameworks into the files of a run."""

@@ -1,0 +1,46 @@
+"""The record of an imported run, `<stem>_run.json`: whose run it is, and which files it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from collector import __version__
+from collector.errors import FileError
+from collector.importing.attempts import Json, Log
+
+
+def common_folder(paths: list[Path]) -> Path:
+    """Return the folder that all files are in."""
+    return Path(os.path.commonpath([path.parent for path in paths]))
+
+
+def record_bytes(log: Log, *, format_name: str, reward: str | None, folder: Path) -> bytes:
+    """Return the record of a run, with the names of its files inside a folder."""
+    record: Json = {
+        "versions": {"spotter": __version__},
+        "identity": asdict(log.identity),
+        "imported": {
+            "format": format_name,
+            "reward": reward,
+            "files": [{"name": _name(path, folder), "sha256": _sha256(path)} for path in log.files],
+            "losses": log.losses(),
+        },
+    }
+    return orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def _name(path: Path, folder: Path) -> str:
+    return os.fsencode(path.relative_to(folder)).decode("utf-8", "replace")
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error

@@ -1,0 +1,89 @@
+"""Report an import: as blocks for people, as plain data for scripts."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from collector.importing.importer import Imported, ImportedRun
+from collector.terminal import counted_noun, relative_path
+from collector.terminal.blocks import Block, Fact, Line, Styled
+
+SHOWN = 5
+
+
+def as_data(result: Imported) -> dict[str, Any]:
+    """Return the counts and the files as plain data."""
+    return {
+        "format": result.format,
+        "runs": [_run_data(run) for run in result.runs],
+        "passed_over": [str(path) for path in result.passed_over],
+    }
+
+
+def as_blocks(result: Imported) -> list[Block]:
+    """Describe the runs and their files, and say what to do next."""
+    blocks: list[Block] = []
+    for run in result.runs:
+        blocks += [*_run_blocks(run, result.format), Line()]
+    return [*blocks, Line(("To profile: ", Styled(profile_command(result), "command")))]
+
+
+def profile_command(result: Imported) -> str:
+    """Return the command that profiles what was imported."""
+    names = " ".join(shlex.quote(relative_path(run.files.rollouts)) for run in result.runs)
+    is_partial = any(run.counts.missing_count or run.counts.failed_count for run in result.runs)
+    return f"spotter profile {names}{' --allow-partial' if is_partial else ''}"
+
+
+def notes(result: Imported) -> Iterator[str]:
+    """Give sentences on what was passed over or could not be carried over."""
+    if result.passed_over:
+        names = ", ".join(path.name for path in result.passed_over[:SHOWN])
+        more = " …" if len(result.passed_over) > SHOWN else ""
+        count = counted_noun(len(result.passed_over), "file")
+        verb = "is not a log" if len(result.passed_over) == 1 else "are not logs"
+        yield f"passed over {count} that {verb}: {names}{more}"
+    yield from dict.fromkeys(loss for run in result.runs for loss in run.losses)
+
+
+def _run_data(run: ImportedRun) -> dict[str, Any]:
+    counts, files = run.counts, run.files
+    return {
+        "rollouts": str(files.rollouts),
+        "inputs": str(files.inputs),
+        "failures": str(files.failures) if counts.failures else None,
+        "record": str(files.record),
+        "task_count": counts.task_count,
+        "rollout_count": counts.rollout_count,
+        "failed_rollout_count": counts.failed_count,
+        "missing_rollout_count": counts.missing_count,
+        "unscored_rollout_count": counts.unscored_count,
+        "failed_attempts": dict(counts.failures),
+        "agents": dict(counts.agents),
+        "identity": asdict(run.identity),
+        "losses": run.losses,
+    }
+
+
+def _run_blocks(run: ImportedRun, format_name: str) -> Iterator[Block]:
+    counts, identity = run.counts, run.identity
+    version = f" {identity.framework_version}" if identity.framework_version else ""
+    yield Fact("Run", f"{relative_path(run.files.rollouts)}  ({format_name}{version})")
+    expected = counts.rollout_count + counts.failed_count + counts.missing_count
+    is_whole = expected == counts.rollout_count
+    yield Fact(
+        "Rollouts",
+        Styled(f"{counts.rollout_count:,}/{expected:,}", "good" if is_whole else "caution"),
+    )
+    yield Fact("Tasks", f"{counts.task_count:,}")
+    if counts.failures:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.failures.most_common())
+        yield Fact("Failed", f"{counts.failed_count:,} rollouts; attempts: {kinds}")
+    if counts.missing_count:
+        yield Fact("Missing", f"{counts.missing_count:,}")
+    if counts.unscored_count:
+        yield Fact("Unscored", f"{counts.unscored_count:,} without a reward")
+    yield Fact("Agents", ", ".join(sorted(counts.agents)))

@@ -1,0 +1,184 @@
+"""Write the files of an imported run, all of them or none."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from collector.artifacts import (
+    AGGREGATE_SUFFIX,
+    FAILURES_SUFFIX,
+    INPUTS_SUFFIX,
+    RECORD_SUFFIX,
+    beside,
+)
+from collector.atomic_files import Check, Drafts
+from collector.errors import FileError, InvariantError
+from collector.importing.attempts import Attempt, Expected, Identity, Json
+from collector.importing.rows import RowMaker, finite
+from collector.jsonl import dump, parse_object
+from collector.keys import MAX_ROLLOUT, Key, Keys
+
+
+@dataclass(frozen=True)
+class ImportFiles:
+    """The files of an imported run."""
+
+    rollouts: Path
+
+    @property
+    def inputs(self) -> Path:
+        """Return the materialized inputs."""
+        return beside(self.rollouts, INPUTS_SUFFIX)
+
+    @property
+    def failures(self) -> Path:
+        """Return the failed attempts."""
+        return beside(self.rollouts, FAILURES_SUFFIX)
+
+    @property
+    def record(self) -> Path:
+        """Return the record of the import."""
+        return beside(self.rollouts, RECORD_SUFFIX)
+
+    def all(self) -> list[Path]:
+        """Return every file that an import writes or replaces; the rollouts last."""
+        aggregate = beside(self.rollouts, AGGREGATE_SUFFIX)
+        return [self.inputs, self.failures, self.record, aggregate, self.rollouts]
+
+
+@dataclass
+class ImportCounts:
+    """What was written of a run."""
+
+    task_count: int = 0
+    rollout_count: int = 0
+    missing_count: int = 0
+    unscored_count: int = 0
+    """Rollouts without a reward, although they did not fail."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """Failed attempts by kind."""
+    failed_count: int = 0
+    """Rollouts that have failed attempts and no result."""
+    agents: Counter[str] = field(default_factory=Counter)
+
+
+class RunWriter:
+    """Writes the rows of one run as drafts, and keeps of each task only where its row is."""
+
+    def __init__(self, files: ImportFiles, identity: Identity, drafts: Drafts, may: Check) -> None:
+        """Prepare to write; `may` tells which files may be replaced."""
+        self.files = files
+        self.counts = ImportCounts()
+        self._maker = RowMaker(identity)
+        self._drafts = drafts
+        self._may = may
+        self._open_files = ExitStack()
+        self._tasks: dict[str, int] = {}
+        self._places: dict[int, tuple[int, int]] = {}
+        self._offset = 0
+        self._asked = Keys()
+        self._done = Keys()
+        self._failed: Counter[Key] = Counter()
+        self._failures: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        """Open the drafts of inputs and rollouts."""
+        self._inputs = self._open(self.files.inputs)
+        self._rollouts = self._open(self.files.rollouts)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the drafts; they are published later, with those of other runs."""
+        self._open_files.__exit__(kind, error, traceback)
+
+    def add(self, attempt: Attempt) -> None:
+        """Write an attempt; raise InvariantError if the run has a result of it already."""
+        key = self._key(attempt.task, attempt.rollout)
+        if self._asked.add(key):
+            self._write_input(self._maker.input_row(attempt, key), key)
+            self.counts.agents[self._maker.agent_name(attempt)] += 1
+        if attempt.failure:
+            self._add_failure(attempt, key)
+            return
+        if not self._done.add(key):
+            raise InvariantError(
+                f"the logs have rollout {attempt.rollout} of task {attempt.task} twice\n"
+                "  what to do: name only the logs of one run"
+            )
+        self._write(self._rollouts, self._maker.rollout_row(attempt, key))
+        self.counts.rollout_count += 1
+        self.counts.unscored_count += finite(attempt.reward) is None
+
+    def expect(self, expected: Expected) -> None:
+        """Write the input of an attempt that the log does not have."""
+        key = self._key(expected.task, expected.rollout)
+        if self._asked.add(key):
+            row = self._maker.missing_row(expected, key, self._known_row(key[0]))
+            self._write_input(row, key)
+            self.counts.missing_count += 1
+
+    def finish(self) -> ImportCounts:
+        """Return the counts; raise FileError if the log has no attempts at all."""
+        if not self._asked.count:
+            raise FileError("the log has no attempts")
+        self.counts.task_count = len(self._tasks)
+        self.counts.failed_count = sum(key not in self._done for key in self._failed)
+        return self.counts
+
+    def write_record(self, content: bytes) -> None:
+        """Write the record of the import."""
+        with self._drafts.open(self.files.record, replaces=self._may) as file:
+            file.write(content)
+
+    def _open(self, path: Path) -> BinaryIO:
+        return self._open_files.enter_context(self._drafts.open(path, replaces=self._may))
+
+    def _key(self, task: str, rollout: int) -> Key:
+        if not 0 <= rollout < MAX_ROLLOUT:
+            raise InvariantError(f"task {task} has a rollout with the number {rollout}")
+        return self._tasks.setdefault(task, len(self._tasks)), rollout
+
+    def _add_failure(self, attempt: Attempt, key: Key) -> None:
+        assert attempt.failure
+        self._failures = self._failures or self._open(self.files.failures)
+        row = self._maker.failure_row(attempt, key, self._failed[key])
+        self._failed[key] += 1
+        self.counts.failures[row["_ng_failure_class"]] += 1
+        self._write(self._failures, row)
+
+    def _write_input(self, row: Json, key: Key) -> None:
+        size = self._write(self._inputs, row)
+        self._places.setdefault(key[0], (self._offset, size))
+        self._offset += size
+
+    def _known_row(self, task: int) -> Json | None:
+        """Return the input row of another attempt at the same task."""
+        if task not in self._places:
+            return None
+        offset, size = self._places[task]
+        self._inputs.flush()
+        return parse_object(os.pread(self._inputs.fileno(), size, offset))
+
+    @staticmethod
+    def _write(file: BinaryIO, row: Json) -> int:
+        line = dump(row) + b"\n"
+        file.write(line)
+        return len(line)
+
+
+def writable(files: list[ImportFiles], *, overwrite: bool) -> Callable[[Path], bool]:
+    """Return the check whether a draft may replace a file: one of an earlier run, if allowed."""
+    known = {path for one in files for path in one.all()}
+    return lambda path: overwrite and path in known
