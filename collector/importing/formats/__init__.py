@@ -38,6 +38,7 @@ from collector.importing.candidates import Candidate, Claim
 from collector.importing.reading import Reading
 
 MODULES = {
+    "inspect": "inspect",
     "verl": "verl",
 }
 """The modules by the names of their formats."""
