@@ -90,6 +90,11 @@ def test_the_header_tells_who_ran_what_and_what_was_expected(tmp_path: Path) -> 
     assert keys == [("one/1", 0), ("2", 0), ("one/1", 1), ("2", 1)]
 
 
+def test_texts_of_the_metadata_can_be_sliced_by(tmp_path: Path) -> None:
+    details = read_one(tmp_path, metadata={"topic": "physics", "uuid": "x"}, uuid="u1").details
+    assert (details["topic"], details["uuid"]) == ("physics", "u1")
+
+
 def test_a_killed_run_gives_what_it_had_written(tmp_path: Path) -> None:
     log, _ = open_log(write_unfinished(tmp_path / "a.eval", [sample()]))
     assert [one.reward for one in log.attempts()] == [1.0]

@@ -143,7 +143,7 @@ def _stop_reason(sample: Json) -> str | None:
 
 
 def _details(sample: Json, scores: Json, stop_reason: str | None) -> Json:
-    """Return what Inspect says besides; tracebacks in colour repeat the plain ones."""
+    """Return what Inspect says besides; texts of the metadata are fields, to slice by them."""
     details = {name: sample[name] for name in DETAILS if sample.get(name) not in (None, {}, [])}
     retries = _objects(sample.get("error_retries"))
     error = sample.get("error")
@@ -155,4 +155,6 @@ def _details(sample: Json, scores: Json, stop_reason: str | None) -> Json:
         details["stop_reason"] = stop_reason
     if scores:
         details["scores"] = scores
-    return details
+    metadata = sample.get("metadata")
+    categories = metadata.items() if isinstance(metadata, dict) else ()
+    return {**{name: value for name, value in categories if isinstance(value, str)}, **details}
