@@ -84,7 +84,8 @@ def import_logs(request: ImportRequest, listener: Listener = lambda *_: None) ->
     with Drafts() as drafts, contextlib.ExitStack() as locks:
         for target in targets:
             _lock(target.rollouts, locks)
-        importer = _Importer(request, found.format.NAME, drafts, listener)
+        folder = common_folder([path for log in logs for path in log.files])
+        importer = _Importer(request, found.format.NAME, folder, drafts, listener)
         runs = [importer.run(log, target) for log, target in zip(logs, targets, strict=True)]
         reading.rewards.check()
         for target in targets:
@@ -101,6 +102,8 @@ class _Importer:
 
     request: ImportRequest
     format_name: str
+    folder: Path
+    """The folder of all logs."""
     drafts: Drafts
     listener: Listener
 
@@ -114,8 +117,14 @@ class _Importer:
                 writer.expect(expected)
             counts = writer.finish()
         self.listener("hashing the logs", None)
-        reward = self.request.reward
-        writer.write_record(record_bytes(log, format_name=self.format_name, reward=reward))
+        writer.write_record(
+            record_bytes(
+                log,
+                format_name=self.format_name,
+                reward=self.request.reward,
+                folder=self.folder,
+            )
+        )
         return ImportedRun(target, log.identity, counts, log.losses())
 
 

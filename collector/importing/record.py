@@ -19,9 +19,8 @@ def common_folder(paths: list[Path]) -> Path:
     return Path(os.path.commonpath([path.parent for path in paths]))
 
 
-def record_bytes(log: Log, *, format_name: str, reward: str | None) -> bytes:
-    """Return the record of a run; the same import gives the same bytes."""
-    folder = common_folder(list(log.files))
+def record_bytes(log: Log, *, format_name: str, reward: str | None, folder: Path) -> bytes:
+    """Return the record of a run, with the names of its files inside a folder."""
     record: Json = {
         "versions": {"spotter": __version__},
         "identity": asdict(log.identity),

@@ -40,6 +40,9 @@ from collector.importing.reading import Reading
 MODULES = {
     "inspect": "inspect",
     "verl": "verl",
+    "lm_eval": "lm_eval",
+    "nemo_evaluator": "nemo_evaluator",
+    "verifiers": "verifiers",
 }
 """The modules by the names of their formats."""
 
