@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from collector.errors import FileError
 from collector.importing.attempts import Identity, Json
+from collector.importing.values import items, part, sampling, text
 
 NEWEST_VERSION = 3
 SCALARS = (str, int, float, bool)
@@ -36,7 +36,7 @@ class Header:
     @property
     def eval(self) -> Json:
         """Return the description of the evaluation."""
-        return self._object("eval")
+        return part(self.values, "eval")
 
     @property
     def status(self) -> str:
@@ -51,16 +51,13 @@ class Header:
     @property
     def epochs(self) -> int:
         """Return how often each sample was to be run."""
-        config = self.eval.get("config")
-        epochs = config.get("epochs") if isinstance(config, dict) else None
+        epochs = part(self.eval, "config").get("epochs")
         return epochs if isinstance(epochs, int) and epochs > 0 else 1
 
     @property
     def sample_ids(self) -> list[str]:
         """Return the ids of the samples; old logs do not have them."""
-        dataset = self.eval.get("dataset")
-        ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
-        return [str(one) for one in ids] if isinstance(ids, list) else []
+        return [str(one) for one in items(part(self.eval, "dataset"), "sample_ids")]
 
     @property
     def scorers(self) -> list[str]:
@@ -70,66 +67,41 @@ class Header:
     @property
     def error(self) -> str:
         """Return the error that ended the run, or an empty text."""
-        error = self.values.get("error")
-        return str(error.get("message") or "") if isinstance(error, dict) else ""
+        return str(part(self.values, "error").get("message") or "")
 
     def identity(self) -> Identity:
         """Return what tells this run apart from others."""
-        packages = self.eval.get("packages")
-        version = packages.get("inspect_ai") if isinstance(packages, dict) else None
-        stats = self._object("stats")
+        version = part(self.eval, "packages").get("inspect_ai")
+        stats = part(self.values, "stats")
         return Identity(
             framework="inspect",
             framework_version=str(version) if version else None,
             models=(self.model,) if self.model else (),
-            agent=_text(self.eval.get("solver")),
-            environment=_text(self.eval.get("task")),
+            agent=text(self.eval.get("solver")),
+            environment=text(self.eval.get("task")),
             sampling=self._sampling(),
-            started_at=_text(stats.get("started_at")) or _text(self.eval.get("created")),
-            ended_at=_text(stats.get("completed_at")),
+            started_at=text(stats.get("started_at")) or text(self.eval.get("created")),
+            ended_at=text(stats.get("completed_at")),
             tags=self._tags(),
         )
 
     def _scorers(self) -> Iterator[str]:
-        for scorer in _objects(self.eval.get("scorers")):
-            yield str(scorer.get("name"))
-        results = self._object("results")
-        for score in _objects(results.get("scores")):
-            yield str(score.get("name"))
-        if isinstance(results.get("scorer"), dict):  # version 1
-            yield str(results["scorer"].get("name"))
+        results = part(self.values, "results")
+        version_1 = [results.get("scorer")]
+        for one in [*items(self.eval, "scorers"), *items(results, "scores"), *version_1]:
+            if isinstance(one, dict) and isinstance(one.get("name"), str):
+                yield one["name"]
 
     def _sampling(self) -> Json:
-        plan = self._object("plan").get("config")
-        own = self.eval.get("model_generate_config")
-        settings = {
-            **(plan if isinstance(plan, dict) else {}),
-            **(own if isinstance(own, dict) else {}),
-        }
-        return {name: value for name, value in settings.items() if name != "max_connections"}
+        plan = part(self.values.get("plan"), "config")
+        return sampling({**plan, **part(self.eval, "model_generate_config")})
 
     def _tags(self) -> dict[str, str]:
-        metadata = self.eval.get("metadata")
-        tags = {
-            name: str(value)
-            for name, value in (metadata if isinstance(metadata, dict) else {}).items()
-            if isinstance(value, SCALARS)
-        }
-        named = self.values.get("tags") or self.eval.get("tags") or []
-        if isinstance(named, list) and named:
+        metadata = part(self.eval, "metadata")
+        tags = {name: str(one) for name, one in metadata.items() if isinstance(one, SCALARS)}
+        named = items(self.values, "tags") or items(self.eval, "tags")
+        if named:
             tags["tags"] = ", ".join(map(str, named))
         if self.eval.get("run_id"):
             tags["inspect_run_id"] = str(self.eval["run_id"])
         return {**tags, "inspect_status": self.status}
-
-    def _object(self, name: str) -> Json:
-        value = self.values.get(name)
-        return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
