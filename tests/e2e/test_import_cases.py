@@ -17,7 +17,9 @@ from tests.imports import (
 )
 from tests.programs import run_command
 
-FORMATS = ("inspect", "verl", "lm_eval", "nemo_evaluator", "verifiers")
+FORMATS = (
+    *("inspect", "verl", "lm_eval", "nemo_evaluator", "verifiers", "harbor", "terminal_bench"),
+)
 CASES = case_folders(*FORMATS)
 
 

@@ -43,6 +43,9 @@ MODULES = {
     "lm_eval": "lm_eval",
     "nemo_evaluator": "nemo_evaluator",
     "verifiers": "verifiers",
+    "harbor": "harbor",
+    "terminal_bench": "terminal_bench",
+    "atif": "atif",
 }
 """The modules by the names of their formats."""
 
