@@ -13,13 +13,8 @@ from pathlib import Path
 from collector.errors import FileError
 from collector.jsonl import Row, read_object
 from collector.keys import Key
-from collector.rollout_offsets import (
-    INDEX_FOLDER,
-    ByteRange,
-    DamagedIndexError,
-    Offsets,
-    indices_of,
-)
+from collector.rollout_lines import INDEX_FOLDER, ByteRange, indices_of
+from collector.rollout_offsets import DamagedIndexError, Offsets
 from collector.temporary_files import temporary_folder
 
 

@@ -17,7 +17,7 @@ import orjson
 from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.known_settings import known_statistics
-from collector.rollout_offsets import INDEX_FOLDER
+from collector.rollout_lines import INDEX_FOLDER
 from collector.viewer.text import utc
 from collector.warehouse.sql import Row
 

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse
 
 from collector import __version__
 from collector.terminal import counted_noun
+from collector.terms import TERMS
 from collector.viewer import text
 from collector.viewer.links import Links
 
@@ -28,7 +29,11 @@ def environment() -> jinja2.Environment:
     )
     templates.filters.update(text.FILTERS)
     templates.globals.update(
-        interval=text.interval, counted=counted_noun, version=__version__, Markup=Markup
+        interval=text.interval,
+        counted=counted_noun,
+        version=__version__,
+        Markup=Markup,
+        terms=TERMS,
     )
     return templates
 

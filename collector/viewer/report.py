@@ -22,8 +22,8 @@ from collector.viewer.links import Links
 from collector.viewer.live_runs import check_sources, profile_flags
 from collector.viewer.marts import queries
 from collector.viewer.marts.listing import FILTER
-from collector.viewer.marts.lists import TASK_LISTING
 from collector.viewer.marts.overview import Overview, read_overview, read_run, score_label
+from collector.viewer.marts.run_lists import task_source
 from collector.viewer.marts.store import Query, Reader, Store
 from collector.viewer.pages import tasks
 from collector.viewer.pages.rollout import findings_of
@@ -35,7 +35,14 @@ from collector.viewer.transcripts.text_limits import Cutter
 from collector.warehouse.sql import Row
 
 STATIC = Path(__file__).parent / "static"
-SCRIPTS = ("theme.js", "vendor/chart.umd.min.js", "chart-options.js", "charts.js", "app.js")
+SCRIPTS = (
+    "theme.js",
+    "vendor/chart.umd.min.js",
+    "chart-options.js",
+    "charts.js",
+    "tables.js",
+    "app.js",
+)
 TASKS = 1000
 ROLLOUT_CHARS = 100_000
 KEY = re.compile(r"(\d{1,18}):(\d{1,18})")
@@ -130,9 +137,9 @@ def _build_report(warehouse: Path, request: ReportRequest) -> tuple[str, str, in
         if request.agent and overview.agent != request.agent:
             agents = ", ".join(overview.agents)
             raise UsageError(f"--agent {request.agent}: the agents of the run are {agents}")
-        source = replace(TASK_LISTING, page_rows=TASKS)
         filters = {f"{FILTER}agent_name": request.agent} if request.agent else {}
-        listing = tasks.read_tasks(reader, source, filters, run)
+        source = replace(task_source(reader, run["run_id"], filters), page_rows=TASKS)
+        listing = source.read_page(reader, source.state(filters), {"run": run["run_id"]})
         strips = tasks.read_strips(reader, run["run_id"], listing)
         rows = [_read_row(reader, run, key) for key in keys]
     included = _read_rollouts(run, rows, warehouse.absolute().parent)

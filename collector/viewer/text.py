@@ -70,6 +70,12 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if abs(value) >= 10**-digits or not value else f"{value:.1e}"
 
 
+def figure(value: float | None) -> str:
+    """Format a number that may be a count or a flag: a whole one has no decimals."""
+    is_whole = value is not None and math.isfinite(value) and float(value).is_integer()
+    return number(int(value) if value is not None and is_whole else value)
+
+
 def count(value: float | None) -> str:
     """Format a number without decimals, such as a mean number of tokens."""
     return DASH if value is None or not math.isfinite(value) else f"{math.floor(value + 0.5):,}"
@@ -152,6 +158,7 @@ FILTERS: dict[str, Any] = {
     "shorten": shorten,
     "number": number,
     "count": count,
+    "figure": figure,
     "percent": percent,
     "completion": completion,
     "cost": cost,

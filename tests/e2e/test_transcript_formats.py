@@ -14,7 +14,7 @@ from collector.curating.formats.rollout_choice import RolloutSource, find_source
 from collector.curating.formats.transcripts import TranscriptSummary, write_dpo, write_sft
 from collector.curating.rows import CuratedRow
 from collector.errors import FileError, UsageError
-from collector.rollout_offsets import INDEX_FOLDER
+from collector.rollout_lines import INDEX_FOLDER
 from collector.warehouse.access import attached_for_reading
 from collector.warehouse.scratch import open_scratch
 from tests.responses import calls, gives, says, thinks

@@ -193,6 +193,48 @@ def test_every_page_is_looked_at() -> None:
     assert {path for path, _ in PAGES.values()} == routes - others
 
 
+BOX = ".scroll:has(> .listing)"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_table_has_the_height_of_its_rows_and_its_head_stays(
+    size: str, viewer: Watched, open_browser: VisitorFactory, world: World
+) -> None:
+    visitor = open_browser(viewer.base, viewport=SIZES[size])
+    page = go(visitor, "tasks", world)
+    box = page.locator(BOX)
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1")
+    row = page.locator("table.listing tbody tr").nth(40)
+    row.scroll_into_view_if_needed()
+    expect(page.get_by_role("columnheader", name="Task")).to_be_in_viewport()
+    top = page.locator("table.listing thead").evaluate("head => head.getBoundingClientRect().top")
+    assert abs(top) < 2
+
+
+def is_in_sight(page: Page, selector: str) -> bool:
+    """Whether all that a selector finds is within the width of the window, without scrolling."""
+    return bool(
+        page.eval_on_selector_all(
+            selector,
+            """all => all.length > 0 && all.every((one) => {
+                const { left, right } = one.getBoundingClientRect();
+                return left >= 0 && right <= innerWidth;
+            })""",
+        )
+    )
+
+
+def test_a_phone_shows_the_difference_with_all_of_its_intervals(
+    viewer: Watched, open_browser: VisitorFactory, world: World
+) -> None:
+    visitor = open_browser(viewer.base, viewport=SIZES["phone"])
+    page = go(visitor, "compare", world)
+    assert page.locator(".intervals td.bounds").count() >= 2
+    assert is_in_sight(page, ".intervals :is(td.number, td.bounds)")
+    go(visitor, "tasks", world)
+    assert is_in_sight(page, "table.tasks tbody .ranged .bounds")
+
+
 def colour(page: Page) -> str:
     return str(page.evaluate("getComputedStyle(document.documentElement).backgroundColor"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from collector.viewer.marts import overview
+from collector.viewer.marts import run_charts
 from collector.viewer.pages import compare, rollout, rollouts, run, task, tasks
 from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import completion
@@ -63,7 +63,10 @@ def listed(html: str) -> int:
 
 def test_what_a_count_links_to_are_as_many(app: Starlette) -> None:
     html = get(app, "/run?run=r&agent=agent").text
-    found = re.findall(r'<a href="([^"]*f\.band=[^"]*)">\w+</a></th><td class="number">(\d+)', html)
+    found = re.findall(
+        r'<a href="([^"]*f\.band=[^"]*)"><abbr[^>]*>\w+</abbr></a></th><td class="number">(\d+)',
+        html,
+    )
     assert sum(int(count) for _, count in found) == TASKS
     for address, count in found:
         assert listed(get(app, unescape(address)).text) == int(count)
@@ -131,7 +134,7 @@ def test_a_report_on_an_agent_is_on_that_agent(made: Profiled, tmp_path: Path) -
 )
 def test_the_bounds_of_a_bin_can_be_told_apart(low: float, high: float, label: str) -> None:
     row = {"bin_index": 0, "bin_low": low, "bin_high": high, "is_single_value": False}
-    assert overview._bin_label(row, 0, row) == label
+    assert run_charts._bin_label(row, 0, row) == label
 
 
 def test_the_rollouts_of_a_filtered_table_are_gone_through_one_by_one(app: Starlette) -> None:

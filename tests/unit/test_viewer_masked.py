@@ -14,6 +14,7 @@ from markupsafe import escape
 from starlette.applications import Starlette
 
 from collector.errors import FileError
+from collector.viewer.marts import run_lists
 from collector.viewer.marts.lists import TASK_LISTING
 from collector.viewer.marts.store import Store
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, task, tasks
@@ -96,7 +97,7 @@ def test_a_task_has_one_row_for_each_of_its_agents(app: Starlette) -> None:
 def test_pages_of_tasks_neither_repeat_nor_leave_out_any(
     sort: str, app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "TASK_LISTING", replace(TASK_LISTING, page_rows=4))
+    monkeypatch.setattr(run_lists, "TASK_LISTING", replace(TASK_LISTING, page_rows=4))
     found: list[tuple[str, str]] = []
     for page in range(1, 5):
         html = get(app, f"/tasks?run=r&sort={sort}&page={page}&q=what").text

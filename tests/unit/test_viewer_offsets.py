@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from collector.errors import FileError
-from collector.rollout_offsets import INDEX_FOLDER, Offsets
+from collector.rollout_lines import INDEX_FOLDER
+from collector.rollout_offsets import Offsets
 from collector.viewer.transcripts import files as transcripts
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
 from tests.support import key, write_lines
@@ -142,7 +143,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_the_end_of_the_index(
                 file.write(line[20:] + b"\n")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("collector.rollout_offsets.STEP_BYTES", 1 << 16)
+        patch.setattr("collector.rollout_lines.STEP_BYTES", 1 << 16)
         offsets.update(finish)
     assert 0 < offsets.pending_bytes() <= len(line) + 1
     assert text_of(updated(rollouts), 70_000, 0) == "late"
@@ -290,7 +291,7 @@ def test_indexes_are_kept_elsewhere_if_the_folder_cannot_be_written(rollouts: Pa
     (rollouts.parent / INDEX_FOLDER).write_text("in the way")
     read = Transcripts(rollouts.parent, lambda _: None)
     assert read.read(rollouts, 0, 3).row["text"] == "hello 3"
-    temporary = read._folder
+    temporary = read.folder
     assert temporary.exists()
     read.close()
     assert not temporary.exists()
@@ -385,7 +386,7 @@ def test_closing_stops_an_index_that_is_being_built(
 ) -> None:
     write_texts(rollouts, 400)
     monkeypatch.setattr(transcripts, "SMALL_BYTES", 1)
-    monkeypatch.setattr("collector.rollout_offsets.STEP_BYTES", 1)
+    monkeypatch.setattr("collector.rollout_lines.STEP_BYTES", 1)
     begun, go = threading.Event(), threading.Event()
 
     def say(_: str) -> None:

@@ -42,6 +42,8 @@ class Chart:
     """What each point stands for, as a count; its area shows that."""
     has_diagonal: bool = False
     """Whether a line shows where x and y are the same; both axes then have the same range."""
+    is_jittered: bool = False
+    """Whether points with the same y are drawn somewhat apart."""
     note: str = ""
     y_max: float | None = None
 
@@ -62,5 +64,6 @@ class Chart:
             "labels": [visible_text(label) for label in self.labels],
             "sizes": self.sizes,
             "hasDiagonal": self.has_diagonal,
+            "isJittered": self.is_jittered,
             "yMax": self.y_max,
         }

@@ -33,13 +33,13 @@ ROWS = f"""
 SOURCE = ListingSource(
     columns=(
         ListingColumn("baseline_task_index", "Task in A", hint="12"),
-        ListingColumn("task_index", "Task in B", hint="12"),
+        ListingColumn("task_index", "Task in B", hint="12", is_minor=True),
         ListingColumn("change", "What happened", "choice", choices=CHANGES),
         ListingColumn("baseline_pass_ratio", "Pass rate in A", hint="<0.5"),
         ListingColumn("pass_ratio", "Pass rate in B", hint=">0.5"),
         ListingColumn("moved_chance", "Chance that it moved", hint=">0.9"),
-        ListingColumn("baseline_reward_mean", "Mean reward in A"),
-        ListingColumn("reward_mean", "Mean reward in B"),
+        ListingColumn("baseline_reward_mean", "Mean reward in A", is_minor=True),
+        ListingColumn("reward_mean", "Mean reward in B", is_minor=True),
         ListingColumn("difference", "B minus A", hint="<0"),
     ),
     rows=ROWS,

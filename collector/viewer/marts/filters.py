@@ -10,7 +10,7 @@ from typing import Literal
 from collector.warehouse.sql import Row
 
 EXAMPLES = "a number, >0.5, <=3, 0.2..0.8 or none"
-RANGE = re.compile(r"\s*(\S+?)\s*\.\.\s*(\S+)\s*")
+RANGE = re.compile(r"\s*(\S+?)\s*\.\.(<?)\s*(\S+)\s*")
 COMPARISON = re.compile(r"\s*(<=|>=|<|>|=|!=)?\s*(\S+)\s*")
 # some languages write one half as 0,5: reading that as 5 would be silently wrong
 THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -25,6 +25,8 @@ class ListingColumn:
     kind: Literal["number", "text", "choice", "flag", "moment"] = "number"
     hint: str = ""
     choices: tuple[str, ...] = ()
+    is_minor: bool = False
+    """Whether narrow screens leave the column out."""
 
 
 def filter_examples(column: ListingColumn) -> str:
@@ -52,7 +54,9 @@ def condition(column: ListingColumn, text: str) -> tuple[str, Row]:
 def _numeric_condition(column: str, name: str, text: str) -> tuple[str, Row]:
     limits = RANGE.fullmatch(text)
     if limits:
-        bounds = {f"{name}_low": _number(limits[1]), f"{name}_high": _number(limits[2])}
+        bounds = {f"{name}_low": _number(limits[1]), f"{name}_high": _number(limits[3])}
+        if limits[2]:  # a bar of a histogram does not include its upper bound
+            return f"{column} >= ${name}_low and {column} < ${name}_high", bounds
         return f"{column} between ${name}_low and ${name}_high", bounds
     comparison = COMPARISON.fullmatch(text)
     if not comparison:

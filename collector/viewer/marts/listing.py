@@ -96,10 +96,15 @@ class LongTexts:
     rows: str
     key: str
     names: tuple[str, ...]
+    is_text: bool = True
+    """Whether the values are texts, of which a table shows the beginnings; else numbers."""
 
     def start(self, characters: int, **columns: str) -> str:
         """Return a query of the key and the beginnings of texts, each under its new name."""
-        texts = [f"left({column}, {characters}) as {name}" for name, column in columns.items()]
+        start = "left({}, {})" if self.is_text else "{}"
+        texts = [
+            f"{start.format(column, characters)} as {name}" for name, column in columns.items()
+        ]
         return f"select {self.key}, {', '.join(texts)}\nfrom {_block(self.rows)}"
 
     def where(self, condition: str) -> str:
@@ -125,6 +130,8 @@ class ListingSource:
     texts: tuple[LongTexts, ...] = ()
     marts: tuple[str, ...] = ()
     """The marts that describe the columns."""
+    values: Row = field(default_factory=dict)
+    """The values of `$names` in the queries of the rows and texts."""
 
     def state(self, parameters: Mapping[str, str]) -> ListingState:
         """Return the state from the parameters of an address; unknown parameters are ignored."""
@@ -150,7 +157,7 @@ class ListingSource:
         if problems:
             query = Query(self.rows, values)
             return Listing(self.columns, state, [], 0, query, self.page_rows, problems)
-        all_values = {**values, **filter_values}
+        all_values = {**values, **self.values, **filter_values}
         count_sql = f"select count(*) as n from ({self.all_rows(state)}) where {where}"
         total = reader.row(Query(count_sql, all_values))
         count = total["n"] if total else 0

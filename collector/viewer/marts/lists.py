@@ -6,28 +6,29 @@ from collector.viewer.marts import queries
 from collector.viewer.marts.filters import ListingColumn
 from collector.viewer.marts.listing import ListingSource, LongTexts
 
+TASK_KEY = "task_index, agent_name"
 BANDS = ("unsolved", "learnable", "solved", "undecided")
 TASK_LISTING = ListingSource(
     columns=(
         ListingColumn("task_index", "Task", hint="12"),
         ListingColumn("prompt", "Prompt", "text"),
         ListingColumn("agent_name", "Agent", "choice"),
-        ListingColumn("rollout_count", "Rollouts", hint=">=4"),
+        ListingColumn("rollout_count", "Rollouts", hint=">=4", is_minor=True),
         ListingColumn("pass_ratio", "Pass rate", hint="0.2..0.8"),
-        ListingColumn("band", "Band", "choice", choices=BANDS),
-        ListingColumn("learnability", "Learnability", hint=">0.2"),
         ListingColumn("reward_mean", "Mean reward"),
-        ListingColumn("reward_std", "Spread", hint=">0"),
-        ListingColumn("output_tokens_mean", "Output tokens", hint=">1000"),
-        ListingColumn("total_tokens_mean", "All tokens", hint=">1000"),
+        ListingColumn("band", "Band", "choice", choices=BANDS),
+        ListingColumn("learnability", "Learnability", hint=">0.2", is_minor=True),
+        ListingColumn("reward_std", "Spread", hint=">0", is_minor=True),
+        ListingColumn("output_tokens_mean", "Output tokens", hint=">1000", is_minor=True),
+        ListingColumn("total_tokens_mean", "All tokens", hint=">1000", is_minor=True),
         ListingColumn("missing_num_rollouts", "Missing", hint=">0"),
         ListingColumn("masked_num_rollouts", "Masked", hint=">0"),
     ),
     rows=queries.TASKS,
-    key="task_index, agent_name",
+    key=TASK_KEY,
     search="prompt",
     marts=("task_bands", "task_profiles"),
-    texts=(LongTexts(queries.PROMPTS, "task_index, agent_name", ("prompt",)),),
+    texts=(LongTexts(queries.PROMPTS, TASK_KEY, ("prompt",)),),
 )
 ROLLOUT_KEY = "task_index, rollout_index"
 ROLLOUT_LISTING = ListingSource(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from collector.viewer.marts.listing import FILTER, ListingSource
-from collector.viewer.marts.lists import ROLLOUT_LISTING, TASK_LISTING
+from collector.viewer.marts.run_lists import rollout_source, task_source
 from collector.viewer.marts.store import Query, Reader
 from collector.warehouse.sql import Row
 
@@ -101,12 +101,14 @@ def read_attempts(reader: Reader, values: Row) -> Row:
 
 def read_rollouts(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
     """Return the previous and next rollout in the table, or None if it lacks the rollout."""
-    return _read_neighbours(reader, LISTED_ROLLOUTS, ROLLOUT_LISTING, values, state)
+    source = rollout_source(reader, values["run"], state)
+    return _read_neighbours(reader, LISTED_ROLLOUTS, source, values, state)
 
 
 def read_tasks(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
     """Return the previous and next task in the table, or None if it lacks the task."""
-    return _read_neighbours(reader, TASKS, TASK_LISTING, values, state)
+    source = task_source(reader, values["run"], state)
+    return _read_neighbours(reader, TASKS, source, values, state)
 
 
 def _read_neighbours(
@@ -117,4 +119,5 @@ def _read_neighbours(
     query = sql.format(
         rows=source.all_rows(table), where="true" if problems else where, order=source.order(table)
     )
-    return reader.row(Query(query, {**values, **({} if problems else filter_values)}))
+    own = {} if problems else filter_values
+    return reader.row(Query(query, {**values, **source.values, **own}))

@@ -20,8 +20,9 @@ from collector.terminal import relative_path
 from collector.viewer.background import WaitingError
 from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.marts.curation import candidates_query, listed_query, read_slice_fields
+from collector.viewer.marts.curation import candidates_query, listed_query
 from collector.viewer.marts.overview import read_agents
+from collector.viewer.marts.slices import read_slice_fields
 from collector.viewer.marts.store import Reader
 from collector.viewer.recipe_form import (
     DEFAULTS,
@@ -137,7 +138,7 @@ def read_curated(request: Request, reader: Reader) -> Curated:
                 check_slices(cursor, run["run_id"], form.recipe)
         except UsageError as error:
             problem = str(error)
-    slice_fields = read_slice_fields(reader, run["run_id"])
+    slice_fields = sorted(field.name for field in read_slice_fields(reader, run["run_id"]))
     return Curated(run, agents, agent, slice_fields, form, problem)
 
 

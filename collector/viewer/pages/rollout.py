@@ -29,6 +29,7 @@ from collector.viewer.marts.neighbours import (
     read_rollouts,
     read_tasks,
 )
+from collector.viewer.marts.rivals import find_rival
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
@@ -79,6 +80,7 @@ def rollout(request: Request) -> Response:
         links=Links(),
         task=task,
         index=index,
+        rival=find_rival(row, around["repeats"], run["pass_threshold"]) if row else None,
         **around,
         **_transcript_data(stored),
     )

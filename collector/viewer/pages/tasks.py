@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,9 +11,8 @@ from starlette.routing import Route
 from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
-from collector.viewer.marts.listing import Listing, ListingSource
-from collector.viewer.marts.lists import TASK_LISTING
-from collector.viewer.marts.overview import add_agent_choices
+from collector.viewer.marts.listing import Listing
+from collector.viewer.marts.run_lists import task_source
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page
 from collector.warehouse.sql import Row
@@ -26,7 +24,9 @@ def tasks(request: Request) -> Response:
     links = Links()
     with viewer.store.open_reader() as reader:
         run = find_run(request, reader)
-        listing = read_tasks(reader, TASK_LISTING, request.query_params, run)
+        source = task_source(reader, run["run_id"], request.query_params)
+        state = source.state(request.query_params)
+        listing = source.read_page(reader, state, {"run": run["run_id"]})
         strips = read_strips(reader, run["run_id"], listing)
     run_id = run["run_id"]
     return page(
@@ -40,14 +40,6 @@ def tasks(request: Request) -> Response:
         threshold=run["pass_threshold"],
         links=links,
     )
-
-
-def read_tasks(
-    reader: Reader, source: ListingSource, parameters: Mapping[str, str], run: Row
-) -> Listing:
-    """Read one page of a run's tasks; the agent is a column only if the run has several."""
-    source = add_agent_choices(reader, run, source, parameters)
-    return source.read_page(reader, source.state(parameters), {"run": run["run_id"]})
 
 
 def read_strips(reader: Reader, run_id: str, listing: Listing) -> dict[tuple[int, str], list[Row]]:

@@ -13,7 +13,7 @@ from collector.atomic_files import Drafts, anything
 from collector.errors import FileError
 from collector.jsonl import Row, dump, parse_object
 from collector.profiling.python_reader import BOM, input_row
-from collector.rollout_offsets import INDEX_FOLDER
+from collector.rollout_lines import INDEX_FOLDER
 
 INDICES = ("_ng_task_index", "_ng_rollout_index")
 COPIED_FIELDS = ("responses_create_params", "agent_ref", *INDICES)

@@ -63,6 +63,7 @@
     "]": () => click('[data-key="]"]'),
     "[": () => click('[data-key="["]'),
     t: () => click('[data-key="t"]'),
+    c: () => click('[data-key="c"]'),
     u: goUp,
     "/": focusSearch,
     e: toggleFolds,

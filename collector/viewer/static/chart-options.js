@@ -4,6 +4,7 @@
 const spotterCharts = (() => {
   const MANY = 60; // more bars than this have no room for whiskers
   const CUT = 22;
+  const JITTER = 0.22; // of the distance to the next value
 
   // --- texts -------------------------------------------------------------------------------------
 
@@ -89,6 +90,15 @@ const spotterCharts = (() => {
     return data.sizes.map((size) => Math.max(least, Math.min(4 * Math.sqrt(size), most * Math.sqrt(size / largest))));
   }
 
+  // the place alone decides, so that a point is in the same place after each reload
+  function jitter(data, series) {
+    if (!data.isJittered) return () => 0;
+    const values = [...new Set(series.y.filter(Number.isFinite))].sort((a, b) => a - b);
+    const gaps = values.slice(1).map((value, index) => value - values[index]);
+    const room = JITTER * (gaps.length ? Math.min(...gaps) : 1);
+    return (place) => room * (2 * ((place * 0.618034) % 1) - 1);
+  }
+
   function dataset(data, series, look, colours) {
     const common = { label: series.name, borderColor: look.colour };
     if (data.kind === "bars") {
@@ -97,7 +107,8 @@ const spotterCharts = (() => {
       const fill = mix(look.colour, colours.surface, isDense ? 0.6 : 0.85); // transparent bars would show a moiré pattern
       return { ...common, ...gaps, maxBarThickness: 56, data: series.y, backgroundColor: fill, hoverBackgroundColor: look.colour };
     }
-    const points = series.y.map((y, place) => ({ x: data.x[place], y }));
+    const spread = jitter(data, series);
+    const points = series.y.map((y, place) => ({ x: data.x[place], y: Number.isFinite(y) ? y + spread(place) : y }));
     if (data.kind === "lines") {
       const drawn = { borderDash: look.dash, borderWidth: 2, pointRadius: points.length > 40 ? 0 : 3 };
       return { ...common, ...drawn, data: points, pointStyle: look.shape, backgroundColor: look.colour, clip: 8 };
@@ -114,10 +125,10 @@ const spotterCharts = (() => {
     return data.kind === "bars" && data.series.some((one) => one.low.length) && words.join("").length > 60;
   }
 
-  function squareBounds(data) {
+  function squareBounds(data, share = 0.06) {
     const all = [...data.x, ...data.series.flatMap((one) => one.y)].filter(Number.isFinite);
     const [low, high] = [Math.min(0, ...all), Math.max(1, ...all)];
-    const room = 0.06 * (high - low); // for the circles at the ends
+    const room = share * (high - low); // for the circles at the ends
     return { min: low - room, max: high + room };
   }
 
@@ -125,6 +136,7 @@ const spotterCharts = (() => {
     const all = data.series.flatMap((one) => [...one.y, ...one.low, ...one.high]).filter(Number.isFinite);
     const [lowest, highest] = [Math.min(...all), Math.max(...all)];
     if (data.hasDiagonal) return squareBounds(data);
+    if (data.isJittered) return squareBounds({ ...data, x: [] }, 1.3 * JITTER);
     if (data.kind === "points") return lowest === highest ? { suggestedMin: Math.min(0, lowest), suggestedMax: Math.max(1, highest) } : {};
     return { suggestedMin: Math.min(0, lowest), suggestedMax: data.yMax ?? Math.max(0, highest), max: data.yMax ?? undefined };
   }
@@ -139,7 +151,7 @@ const spotterCharts = (() => {
     const places = axis(data.xLabel);
     const values = { ...axis(data.yLabel), ...bounds(data) };
     values.ticks.maxTicksLimit = 6;
-    if (data.hasDiagonal) places.ticks.includeBounds = values.ticks.includeBounds = false;
+    if (data.hasDiagonal || data.isJittered) places.ticks.includeBounds = values.ticks.includeBounds = false;
     if (data.series.every(isCount)) values.ticks.precision = 0;
     if (data.kind === "bars") {
       places.ticks.autoSkip = !(isSideways(data) && data.x.length < 45);

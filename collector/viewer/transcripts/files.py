@@ -54,7 +54,7 @@ class Transcripts:
         """Create a reader that keeps its indexes below `folder` and reports progress to `say`."""
         self._say = say
         self._resources = contextlib.ExitStack()
-        self._folder = self._resources.enter_context(index_folder(folder))
+        self.folder = self._resources.enter_context(index_folder(folder))
         self._lock = threading.Lock()
         self._wake = threading.Condition(self._lock)
         self._queue: deque[Path] = deque()
@@ -147,7 +147,7 @@ class Transcripts:
             return self._building.setdefault(path, threading.Lock())
 
     def _offsets(self, path: Path) -> Offsets:
-        return Offsets(path, self._folder)
+        return Offsets(path, self.folder)
 
     def _work(self) -> None:
         while True:

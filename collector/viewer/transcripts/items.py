@@ -67,7 +67,7 @@ class Entry:
 
 def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
     """Return the entries of a conversation in order, without the middle of a very long one."""
-    items = list(_items(row))
+    items = list(conversation_items(row))
     left_out = len(items) - FIRST_ITEMS - LAST_ITEMS
     if left_out <= 0:
         return [_entry(item, cutter) for item in items]
@@ -81,7 +81,7 @@ def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
 
 def last_message(row: Row) -> str:
     """Return all texts of the last message of the model; empty if there is none."""
-    for item in reversed(list(_items(row))):
+    for item in reversed(list(conversation_items(row))):
         value = item.value
         if isinstance(value, dict) and value.get("role") == "assistant" and not item.is_input:
             content = value.get("content")
@@ -92,7 +92,8 @@ def last_message(row: Row) -> str:
     return ""
 
 
-def _items(row: Row) -> Iterator[Item]:
+def conversation_items(row: Row) -> Iterator[Item]:
+    """Give the items of a conversation in order: the input of the model, then its output."""
     params, response = row.get("responses_create_params"), row.get("response")
     params_dict: Row = params if isinstance(params, dict) else {}
     response_dict: Row = response if isinstance(response, dict) else {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from collector import answer_fields
 from collector.jsonl import Row
-from collector.viewer.transcripts.text_limits import Cutter, Text, pointer
+from collector.viewer.transcripts.text_limits import Cutter, Text, parse_nested_json, pointer
 
 FIELDS = 200
 TOOLS = 200
@@ -76,7 +76,12 @@ def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
         for name in _ground_truth_names(source)
     ]
     return [
-        cutter.text(value, pointer(*filter(None, (place, name))), name=name, limit=FIELD_CHARS)
+        cutter.text(
+            parse_nested_json(value),
+            pointer(*filter(None, (place, name))),
+            name=name,
+            limit=FIELD_CHARS,
+        )
         for place, name, value in found
     ]
 
@@ -104,7 +109,7 @@ def _without(values: Row, *names: str) -> Row:
 def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
     shown = [
         cutter.text(
-            _spell_scalar(value), pointer(*at, name), name=str(name)[:200], limit=FIELD_CHARS
+            _displayed_value(value), pointer(*at, name), name=str(name)[:200], limit=FIELD_CHARS
         )
         for name, value in list(values.items())[:FIELDS]
     ]
@@ -114,11 +119,11 @@ def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
     return shown
 
 
-def _spell_scalar(value: Any) -> Any:
-    """Return numbers and booleans as text, and other values unchanged."""
+def _displayed_value(value: Any) -> Any:
+    """Return numbers and booleans as text, texts that are JSON as data, others unchanged."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, (int, float)) else value
+    return str(value) if isinstance(value, (int, float)) else parse_nested_json(value)
 
 
 def _flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

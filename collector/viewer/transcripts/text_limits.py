@@ -154,6 +154,18 @@ def parse_json(value: object) -> Any:
         return None
 
 
+def parse_nested_json(value: Any, depth: int = 0) -> Any:
+    """Return data in which texts that are JSON objects or lists are parsed too."""
+    data = parse_json(value)
+    if data is None or depth > DEPTH:
+        return value
+    if isinstance(data, dict):
+        return {name: parse_nested_json(one, depth + 1) for name, one in data.items()}
+    if isinstance(data, list) and len(data) <= LISTED:
+        return [parse_nested_json(one, depth + 1) for one in data]
+    return data
+
+
 def pointer(*keys: object) -> str:
     """Return the JSON pointer that these keys form."""
     return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
