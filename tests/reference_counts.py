@@ -17,6 +17,7 @@ def agent_reliability(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
     expected, unknown = len(inputs), len(inputs) - len(known)
     low, high = min([0.0, *known]), max([1.0, *known])
     return {
+        "expected_task_count": len({row["_ng_task_index"] for row in inputs}),
         "expected_rollout_count": expected,
         "completed_rollout_count": len(rows),
         "missing_rollout_count": expected - len(rows),

@@ -49,7 +49,7 @@ COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
 """The marts that `spotter compare` fills."""
 SECOND_VERDICTS = ("verdict_comparisons", "verdict_changes")
 """Those that it fills for runs with the same rollouts, which the collector's record tells."""
-VIEWS = ("run_overviews", "curation_candidates", "rollout_pairs")
+VIEWS = ("run_overviews", "reward_spreads", "curation_candidates", "rollout_pairs")
 ALL_MARTS = (*MARTS, *VIEWS, *COMPARISONS, *SECOND_VERDICTS)
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from collector.profiling.headlines import FINDINGS, LABELS, Headlines
+from collector.profiling.spread_text import constant_sentences, threshold_sentences
 from collector.terminal import counted_noun, label
 from collector.terminal.blocks import (
     Block,
@@ -100,6 +101,7 @@ def _agent_blocks(agent: str, own: Headlines) -> Iterator[Block]:
     overall = [row for row in own.scores if row["slice_by"] == "all"]
     yield Line(Styled(label(agent), "heading"), indent=2)
     yield _score_table(overall)
+    yield from _spread_facts(own.spreads)
     yield from _mean_facts(overall)
     yield from _slice_blocks([row for row in own.scores if row["slice_by"] != "all"])
     yield from _reliability_blocks(own)
@@ -107,6 +109,13 @@ def _agent_blocks(agent: str, own: Headlines) -> Iterator[Block]:
     yield from _band_facts(own.bands)
     yield from _finding_facts(own.health)
     yield Line()
+
+
+def _spread_facts(spreads: list[Row]) -> Iterator[Block]:
+    for text in threshold_sentences(spreads):
+        yield _fact("threshold", text, "caution")
+    for text in constant_sentences(spreads):
+        yield _fact("same reward", text, "caution")
 
 
 def _score_table(scores: list[Row]) -> TextTable:

@@ -76,6 +76,11 @@ QUERIES = {
     "efforts": f"""
         select * from {WAREHOUSE}.main.agent_efforts where run_id = ? order by agent_name
     """,
+    "spreads": f"""
+        select * from {WAREHOUSE}.main.reward_spreads
+        where run_id = ? and (is_threshold_doubtful or is_constant)
+        order by agent_name, slice_by != 'all', slice_by, slice_value
+    """,
     "bands": BANDS.format(schema=f"{WAREHOUSE}.main.", condition="run_id = ?"),
     "health": HEALTH.format(schema=f"{WAREHOUSE}.main.", condition="run_id = ?"),
 }
@@ -90,6 +95,8 @@ class Headlines:
     failures: list[Row]
     masks: list[Row]
     efforts: list[Row]
+    spreads: list[Row]
+    """Only those that are doubtful: none or nearly none passes, or all are the same."""
     bands: list[Row]
     health: list[Row]
 
@@ -131,6 +138,7 @@ def as_data(headlines: Headlines, agent: str) -> Row:
         "failures": plain["failures"],
         "masks": plain["masks"],
         "effort": next(iter(plain["efforts"]), None),
+        "spreads": plain["spreads"],
         "bands": plain["bands"],
         "health": next(iter(plain["health"]), None),
     }

@@ -27,7 +27,9 @@ def recorded_identity(rollouts: Path) -> dict[str, Any]:
     spans = [_object(session) for session in sessions] if isinstance(sessions, list) else []
     return {
         "recorded_models": _texts(identity.get("models")),
-        "recorded_environments": _texts(identity.get("environments")),
+        "recorded_environments": _texts(
+            identity.get("environments") or [identity.get("environment")]
+        ),
         "started_at": min(_times([identity, *spans], "started_at"), default=None),
         "ended_at": max(_times([identity, *spans], "ended_at"), default=None),
         "made_with": _maker(identity, _object(record.get("versions"))),

@@ -66,7 +66,8 @@ def _cells(row: Row) -> list[Words]:
 
 def shape_text(row: Row) -> str:
     """Return how many tasks there are, and how often each was tried: `50 × 16`."""
-    tasks, rollouts = row["task_count"], row["expected_rollout_count"]
+    tasks = row["expected_task_count"] or row["task_count"]  # an older profile has only the second
+    rollouts = row["expected_rollout_count"]
     if not tasks:
         return "0"
     repeats = f"{rollouts / tasks:.1f}".removesuffix(".0")

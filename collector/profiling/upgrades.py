@@ -13,7 +13,7 @@ from collector.profiling.plan import load_plan
 from collector.terminal import say
 from collector.warehouse.access import OFFLINE, transaction
 
-NEWEST = "run_overviews"
+NEWEST = "reward_spreads"
 """The mart that was added last: a warehouse that has it has all others too."""
 
 

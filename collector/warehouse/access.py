@@ -24,6 +24,8 @@ WAREHOUSE = "warehouse"
 LOCK_TIMEOUT_S = 300.0
 RETRY_S = 0.2
 MAGIC = b"DUCK"
+STORAGE = "v1.2.0"
+"""The oldest DuckDB that can open a warehouse: it brought the compression of long texts."""
 NOT_LOCKED = "Could not set lock"
 # what DuckDB says of a network file system without locks: waiting would not help
 NO_LOCKS = re.compile("No locks available|not supported|not implemented")
@@ -116,7 +118,7 @@ def _create(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
         return False
     with temporary_folder(path.parent) as folder:
         draft = folder / path.name
-        attach(connection, draft)
+        create_empty(connection, draft)
         connection.execute(f"detach {WAREHOUSE}")
         try:
             os.link(draft, path)
@@ -145,6 +147,13 @@ def attach(
     """Attach a warehouse file under the name that the compiled SQL uses."""
     access = ", read_only" if is_read_only else ""
     connection.execute(f"attach {literal(path)} as {WAREHOUSE} (type duckdb{access})")
+
+
+def create_empty(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Create a warehouse file that older versions of DuckDB can open too, and attach it."""
+    connection.execute(
+        f"attach {literal(path)} as {WAREHOUSE} (type duckdb, storage_version {literal(STORAGE)})"
+    )
 
 
 def check_path(path: Path, owner: str = "a warehouse") -> None:

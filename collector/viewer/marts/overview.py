@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from collector.profiling.headlines import LABELS, ORDER
+from collector.profiling.spread_text import constant_sentences, threshold_sentences
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart
@@ -47,6 +48,8 @@ class Overview:
     length: QueryRows
     charts: list[Chart]
     slices: list[Chart]
+    doubts: list[str]
+    """Sentences about rewards that hardly ever pass, or that are all the same."""
 
     @property
     def task_count(self) -> int:
@@ -76,7 +79,7 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
         query = Query(sql, values)
         return QueryRows(reader.rows(query), query)
 
-    length = read(queries.LENGTH)
+    length, spreads = read(queries.LENGTH), read(queries.SPREADS).rows
     charts = [
         reward_chart(reader, values, links, agent=own),
         pass_rate_chart(reader, values, links, agent=own),
@@ -102,6 +105,7 @@ def read_overview(reader: Reader, run: Row, agent: str | None, links: Links) -> 
         # with one attempt per task, pass@k adds nothing to the scores
         charts=[chart for chart in charts if chart.x and (chart.name != "attempts" or chart.x[1:])],
         slices=slice_charts(reader, values, links, agent=own),
+        doubts=[*threshold_sentences(spreads), *constant_sentences(spreads)],
     )
 
 

@@ -33,6 +33,11 @@ SCORES = """
     where run_id = $run and agent_name = $agent and slice_by = 'all'
     order by {order}
 """
+SPREADS = """
+    select * from reward_spreads
+    where run_id = $run and agent_name = $agent and (is_threshold_doubtful or is_constant)
+    order by slice_by != 'all', slice_by, slice_value
+"""
 RELIABILITY = """
     select * from agent_reliability where run_id = $run and agent_name = $agent
 """

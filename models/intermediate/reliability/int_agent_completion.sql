@@ -5,6 +5,7 @@ rollouts as (
     select
         run_id,
         agent_name,
+        count(distinct task_index) as expected_task_count,
         count(*) as expected_rollout_count,
         count(case when is_completed then 1 end) as completed_rollout_count,
         count(case when is_masked then 1 end) as masked_rollout_count,
@@ -42,6 +43,7 @@ agents as (
     select
         coalesce(rollouts.run_id, failures.run_id) as run_id,
         coalesce(rollouts.agent_name, failures.agent_name) as agent_name,
+        coalesce(rollouts.expected_task_count, 0) as expected_task_count,
         coalesce(rollouts.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(rollouts.completed_rollout_count, 0) as completed_rollout_count,
         coalesce(rollouts.masked_rollout_count, 0) as masked_rollout_count,

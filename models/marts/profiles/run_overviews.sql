@@ -41,6 +41,7 @@ overviews as (
         runs.tags,
         runs.collection_started_at,
         runs.collection_ended_at,
+        agents.expected_task_count,
         coalesce(scores.task_count, profiles.task_count, runs.task_count) as task_count,
         coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(agents.completed_rollout_count, 0) as completed_rollout_count,

@@ -36,6 +36,7 @@ reliability as (
     select
         run_id,
         agent_name,
+        expected_task_count,
         expected_rollout_count,
         completed_rollout_count,
         missing_count as missing_rollout_count,
