@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from collector.errors import FileError, UsageError
 
 INPUTS_SUFFIX = "_materialized_inputs.jsonl"
@@ -95,6 +97,14 @@ def default_inputs(rollouts: Path) -> Path:
 def default_run_id(rollouts: Path) -> str:
     """Return the file's stem with a hash of its full path, which tells equal names apart."""
     return f"{stem(rollouts)}-{hashlib.md5(os.fsencode(rollouts)).hexdigest()[:8]}"
+
+
+def is_imported(record: bytes) -> bool:
+    """Tell whether the content of a `<stem>_run.json` is that of an imported run."""
+    try:
+        return isinstance(orjson.loads(record).get("imported"), dict)
+    except (orjson.JSONDecodeError, AttributeError):
+        return False
 
 
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:

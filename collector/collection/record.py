@@ -13,13 +13,14 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
+from collector.artifacts import RECORD_SUFFIX, is_imported
 from collector.atomic_files import Drafts, anything
 from collector.collection.materialize import Materialized
 from collector.collection.settings import CollectSettings
 from collector.collection.settings.counting import Counting
 from collector.collection.settings.rows import RowSettings
 from collector.collection.settings.stopping import StoppingSettings
-from collector.errors import FileError
+from collector.errors import FileError, UsageError
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
 
@@ -184,15 +185,28 @@ def found_record(sha256: str, *, task_count: int, rollout_count: int) -> Record:
     )
 
 
-def load_record(path: Path) -> Record | None:
-    """Return the record at a path, or None without a file; raise FileError if it is not one."""
+def load_record(path: Path, *, is_continued: bool = True) -> Record | None:
+    """Return the record at a path, or None without a file; raise FileError if it is not one.
+
+    An imported run has a record of another kind. It cannot be continued: raise UsageError, or
+    return None if the run is only read.
+    """
     try:
-        return Record.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        return Record.model_validate_json(text)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
     except ValidationError as error:
+        if is_imported(text):
+            if not is_continued:
+                return None
+            raise UsageError(
+                f"{path.name.removesuffix(RECORD_SUFFIX)}.jsonl in {path.parent} was imported from"
+                " the logs of another framework: it cannot be resumed\n"
+                "  what to do: give another output_jsonl_fpath, or start over with --overwrite"
+            ) from None
         first = error.errors()[0]
         raise FileError(
             f"{path} is not the record of a run:"

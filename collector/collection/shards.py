@@ -131,7 +131,8 @@ def _keep_stopping_rule(
     shards: list[Path], output: Path, drafts: Drafts, *, overwrite: bool
 ) -> None:
     """Draft a record of the merged run if a shard stopped early: a profile must say so."""
-    found = [records.load_record(beside(path, RECORD_SUFFIX)) for path in shards]
+    paths = [beside(path, RECORD_SUFFIX) for path in shards]
+    found = [records.load_record(path, is_continued=False) for path in paths]
     stopped = [record for record in found if record and record.stopping]
     inputs = drafts.current(beside(output, INPUTS_SUFFIX))
     if not stopped or not inputs.exists():

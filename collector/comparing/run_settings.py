@@ -66,13 +66,15 @@ def read_settings(
         " and task_index >= ? order by task_index limit 1",
         [run["run_id"], agent, task_index or 0],
     ).fetchone()
-    record = _read_object(beside(Path(run["rollouts_path"]), RECORD_SUFFIX))
+    found = _read_object(beside(Path(run["rollouts_path"]), RECORD_SUFFIX))
+    record = None if found and "imported" in found else found
     return RunSettings(
         {
             "model": ", ".join(models) or MISSING,
             "agent": agent,
             "pass threshold": f"{run['pass_threshold']:g}",
             **_sampling(sample[0] if sample else None),
+            **_identity(_part(found or {}, "identity")),
             **(_recorded(record) if record else {}),
         },
         has_record=record is not None,
@@ -98,6 +100,14 @@ def _sampling(sample: Any) -> dict[str, str]:
     if not isinstance(params, dict):
         return {}
     return {name: _text(value) for name, value in params.items() if name not in CONTENT}
+
+
+def _identity(identity: Row) -> dict[str, str]:
+    """Return what an imported run says about itself."""
+    names = (identity.get("framework"), identity.get("framework_version"))
+    framework = " ".join(str(name) for name in names if name)
+    found = {"framework": framework, "environment": identity.get("environment")}
+    return {name: str(value) for name, value in found.items() if value}
 
 
 def _recorded(record: Row) -> dict[str, str]:

@@ -50,6 +50,9 @@ class Attempt:
     """Which model answered, if the run has several models."""
     tools: list[Json] = field(default_factory=list)
     """The tools that were offered: they belong to the agent, not to the task."""
+    given: list[Json] | None = None
+    """What the model was given before its first reply, if that is not what `asked` says: an agent
+    may add its own words. The viewer shows it; `asked` stays the task."""
     incomplete: str | None = None
     """Why the model did not finish, such as `max_output_tokens`."""
 

@@ -54,7 +54,7 @@ class RowMaker:
     def rollout_row(self, attempt: Attempt, key: Key) -> Json:
         """Return the rollout of an attempt that did not fail."""
         return {
-            **self.input_row(attempt, key),
+            **self._own_row(attempt, key),
             "response": self._response(attempt),
             "reward": finite(attempt.reward),
             **_further(attempt),
@@ -66,7 +66,7 @@ class RowMaker:
         assert failure
         stored = finite(failure.stored_reward)
         return {
-            **self.input_row(attempt, key),
+            **self._own_row(attempt, key),
             "_ng_attempt_index": number,
             "_ng_failure_class": failure.kind[:CLASS_CHARACTERS] or "(unknown)",
             "_ng_failure_terminal": not failure.is_retried,
@@ -80,6 +80,13 @@ class RowMaker:
         """Return who made an attempt: the agent, else the model, else the framework."""
         names = (attempt.agent, self.identity.agent, attempt.model, *self.identity.models)
         return next((name for name in names if name), self.identity.framework)
+
+    def _own_row(self, attempt: Attempt, key: Key) -> Json:
+        """Return the input row with what the model was really given."""
+        row = self.input_row(attempt, key)
+        if attempt.given is not None:
+            row[PARAMS] = {**row[PARAMS], "input": attempt.given}
+        return row
 
     def _agent(self, attempt: Attempt) -> Json:
         return {"type": "responses_api_agents", "name": self.agent_name(attempt)}

@@ -11,11 +11,11 @@ from collector.artifacts import default_inputs
 from collector.errors import FileError, UsageError
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.formats import MODULES, Format, load_format
+from collector.importing.formats.mapped import MappedFormat
 from collector.keys import ROLLOUT, TASK
 from collector.suggestions import first_names, unknown_name
 from collector.terminal import counted_noun
 
-SHOWN = 5
 MAPPING_SUFFIXES = (".yml", ".yaml")
 
 
@@ -37,8 +37,8 @@ def find_logs(paths: list[Path], given: str | None, leave_out: Iterable[Path] = 
     there are no logs, and UsageError if there are logs of several formats.
     """
     formats = [chosen_format(given)] if given else [load_format(name) for name in MODULES]
-    named = [path for path in paths if not path.is_dir()]
-    skipped = {_absolute(path) for path in leave_out}
+    named = {_absolute(path) for path in paths if not path.is_dir()}
+    skipped = {_absolute(path) for path in leave_out} - named
     claims: dict[str, list[Path]] = {}
     passed_over: list[Path] = []
     for path in _all_files(paths):
@@ -46,12 +46,12 @@ def find_logs(paths: list[Path], given: str | None, leave_out: Iterable[Path] = 
             continue
         candidate = Candidate(path)
         name, claim = _claim(candidate, formats)
-        if given and path in map(_absolute, named):
+        if given and path in named:
             claims.setdefault(formats[0].NAME, []).append(path)
         elif claim is Claim.LOG:
             claims.setdefault(name, []).append(path)
         elif claim is None:
-            if path in map(_absolute, named):
+            if path in named:
                 raise _unknown(candidate)
             passed_over.append(path)
     if not claims:
@@ -67,6 +67,10 @@ def chosen_format(given: str) -> Format:
     """Return the format of a name, or that of a mapping file."""
     if given in MODULES:
         return load_format(given)
+    if given.endswith(MAPPING_SUFFIXES):
+        if not Path(given).is_file():
+            raise FileError(f"the mapping {given} does not exist")
+        return MappedFormat(Path(given))
     raise UsageError(f"--from {unknown_name(given, list(MODULES))}")
 
 

@@ -110,7 +110,7 @@ def prepared_reverification(
         given.rollouts,
         inputs.absolute() if inputs else given.inputs,
         given.failures,
-        records.load_record(given.record),
+        records.load_record(given.record, is_continued=False),
     )
     files = RunFiles(settings.output_jsonl_fpath.absolute())
     _refuse_same_files(files, [*given.all(), stored_run.inputs])

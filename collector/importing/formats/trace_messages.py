@@ -18,12 +18,17 @@ def branches(nodes: list[Any]) -> list[list[Json]]:
     return [_path(known, leaf) for leaf in leaves]
 
 
-def split_question(messages: list[Json], asked: Json) -> list[Json]:
-    """Return the messages after the question; all of them if they begin in another way."""
-    question = asked["responses_create_params"]["input"]
-    count = len(question)
-    given = asked_row(chat_items(messages[:count]))["responses_create_params"]["input"]
-    return messages[count:] if given == question else messages
+def split_question(messages: list[Json]) -> tuple[list[Json], list[Json]]:
+    """Return the messages before the first reply, and the others."""
+    roles = [message.get("role") for message in messages]
+    first = roles.index("assistant") if "assistant" in roles else len(roles)
+    return messages[:first], messages[first:]
+
+
+def question_input(messages: list[Json]) -> list[Json]:
+    """Return messages in the form of an input row."""
+    found: list[Json] = asked_row(chat_items(messages))["responses_create_params"]["input"]
+    return found
 
 
 def _path(nodes: list[Json], leaf: int) -> list[Json]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json
 from collector.importing.candidates import Candidate
-from collector.importing.formats.trace_messages import branches, split_question
+from collector.importing.formats.trace_messages import branches, question_input, split_question
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
@@ -43,6 +43,8 @@ class TraceLog:
     """The most traces of an episode: so many rollouts are missing with an episode."""
     _repeated_count: int = 0
     _untrained_count: int = 0
+    _has_tokens: bool = False
+    """Whether traces have token ids, which are for a trainer."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -113,6 +115,8 @@ class TraceLog:
                 f"{self._untrained_count:,} traces of agents that are not trained are no rollouts:"
                 " they are in the field other_traces"
             )
+        if self._has_tokens:
+            found.append("token ids, masks and log probabilities were left out")
         return [*found, *self.torn.losses()]
 
     def _of_episode(self, episode: Json) -> Iterator[Attempt]:
@@ -147,9 +151,13 @@ class TraceLog:
     def _attempt(self, trace: Json, episode: Json, others: list[Json]) -> Attempt:
         task = part(trace, "task") or part(episode, "task")
         name = _task_name(task)
-        paths = branches(items(trace, "nodes"))
+        nodes = items(trace, "nodes")
+        self._has_tokens |= any(part({"node": one}, "node").get("token_ids") for one in nodes)
+        paths = branches(nodes)
         messages = paths[-1] if paths else []
-        asked = _asked(task, messages)
+        before, after = split_question(messages)
+        asked = _asked(task, before)
+        given = question_input(before)
         reward = _reward(trace)
         scores = {
             one: number(part(part(trace, "rewards"), one).get("score"))
@@ -167,8 +175,9 @@ class TraceLog:
             task=name,
             rollout=self._next(name),
             asked=asked,
+            given=given if given and given != asked["responses_create_params"]["input"] else None,
             reward=self.reading.rewards.choose({"reward": reward, **metrics}, reward),
-            output=chat_items(split_question(messages, asked)),
+            output=chat_items(after),
             usage=_usage(trace),
             metrics=metrics,
             details=details,
@@ -198,22 +207,16 @@ def _task_name(task: Json) -> str:
     return next((str(name) for name in names if name is not None), "task")
 
 
-def _asked(task: Json, messages: list[Json]) -> Json:
+def _asked(task: Json, before: list[Json]) -> Json:
     """Return the question of a task; without a prompt, what the agent was given first."""
     data = part(task, "data")
     prompt = data.get("prompt")
-    given = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-    question: list[Json] = given if isinstance(given, list) else []
+    question: list[Json] = prompt if isinstance(prompt, list) else []
+    if isinstance(prompt, str):
+        question = [{"role": "user", "content": prompt}]
     if question and text(data.get("system_prompt")):
         question = [{"role": "system", "content": data["system_prompt"]}, *question]
-    if not question:
-        question = messages[
-            : next(
-                (n for n, one in enumerate(messages) if one.get("role") == "assistant"),
-                len(messages),
-            )
-        ]
-    return asked_row(chat_items(question), answer=data.get("answer"))
+    return asked_row(chat_items(question or before), answer=data.get("answer"))
 
 
 def _reward(trace: Json) -> float | None:

@@ -1,0 +1,296 @@
+"""`spotter import`: what it writes, what it refuses, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from collector.importing.attempts import Attempt
+from collector.importing.formats.verl import VerlLog
+from tests.imports import OWN, Row, case_folders, case_id, import_case, read_rows
+from tests.programs import run_command
+
+VERL = OWN / "verl" / "sessions"
+LEGACY = OWN / "verifiers" / "legacy"
+KILL = """
+import os, signal, sys
+from collector.importing.formats.verl import VerlLog
+read = VerlLog.attempts
+def attempts(log):
+    yield from read(log)
+    os.kill(os.getpid(), signal.SIGKILL)
+VerlLog.attempts = attempts
+from collector.cli import main
+main(sys.argv[1:])
+"""
+
+
+def write_jsonl(path: Path, rows: list[Row]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def verl_row(question: str, score: float, **further: Any) -> Row:
+    return {"input": question, "output": "so", "gts": "1", "score": score, "step": 1, **further}
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def query(warehouse: Path, statement: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        return connection.execute(statement).fetchall()
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
+
+
+def refused(folder: Path, *words: str | Path, code: int) -> str:
+    """Import what must be refused; return what the command says."""
+    done = run_command("spotter", "import", *words, "-o", "run.jsonl", cwd=folder)
+    assert done.returncode == code, done.stderr
+    assert names_in(folder) == [], "nothing is written"
+    return done.stderr
+
+
+@pytest.mark.parametrize("folder", case_folders("verl", "verifiers"), ids=case_id)
+def test_importing_twice_gives_the_same_bytes(folder: Path, out: Path) -> None:
+    import_case(folder, out / "run.jsonl")
+    first = {name: (out / name).read_bytes() for name in names_in(out)}
+    import_case(folder, out / "run.jsonl", "--overwrite")
+    assert {name: (out / name).read_bytes() for name in names_in(out)} == first
+
+
+def test_a_file_of_an_unknown_form_is_refused_by_name(tmp_path: Path, out: Path) -> None:
+    path = write_jsonl(tmp_path / "mine.jsonl", [{"question": "?", "points": 1}])
+    said = refused(out, path, code=4)
+    assert "mine.jsonl is not a log of a known format" in said
+    assert "mapping.yml" in said
+
+
+def test_a_binary_file_is_refused(tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "noise.bin"
+    path.write_bytes(bytes(range(256)) * 1000)
+    assert "not a log of a known format" in refused(out, path, code=4)
+    assert "cannot read line 1" in refused(out, path, "--from", "verl", code=4)
+
+
+def test_a_rollouts_file_need_not_be_imported(tmp_path: Path, out: Path) -> None:
+    import_case(VERL, tmp_path / "run.jsonl")
+    assert "spotter profile" in refused(out, tmp_path / "run.jsonl", code=4)
+
+
+def test_a_damaged_line_is_named_and_nothing_is_written(tmp_path: Path, out: Path) -> None:
+    path = write_jsonl(tmp_path / "1.jsonl", [verl_row("a", 1.0), verl_row("b", 0.0)])
+    text = path.read_text(encoding="utf-8").replace('"score": 0.0', '"score": ', 1)
+    path.write_text(text + json.dumps(verl_row("c", 1.0)) + "\n", encoding="utf-8")
+    assert "cannot read line 2 of" in refused(out, path, code=4)
+
+
+def test_a_torn_last_line_is_left_out_with_a_word(out: Path) -> None:
+    [run] = import_case(VERL, out / "run.jsonl")
+    assert "the last line of 7.jsonl (line 6) is cut short, and was left out" in run.data["losses"]
+
+
+def test_a_folder_with_two_formats_needs_a_choice(tmp_path: Path, out: Path) -> None:
+    logs = tmp_path / "logs"
+    shutil.copytree(VERL, logs / "verl")
+    shutil.copytree(LEGACY, logs / "verifiers")
+    said = refused(out, logs, code=2)
+    assert "1 log of verl (like 7.jsonl)" in said
+    assert "1 log of verifiers (like results.jsonl)" in said
+    [run] = import_case(logs, out / "run.jsonl", "--from", "verl")
+    assert run.log == "7.jsonl"
+
+
+def test_other_files_of_a_folder_are_passed_over_with_a_word(tmp_path: Path, out: Path) -> None:
+    logs = tmp_path / "logs"
+    shutil.copytree(VERL, logs)
+    (logs / "notes.txt").write_text("not a log", encoding="utf-8")
+    (logs / ".hidden.jsonl").write_text("{}", encoding="utf-8")
+    done = run_command("spotter", "import", logs, "-o", "run.jsonl", cwd=out)
+    assert "passed over 2 files that are not logs: expected.json, notes.txt" in done.stderr
+
+
+def test_an_empty_folder_has_no_logs(tmp_path: Path, out: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    assert "found no logs" in refused(out, tmp_path / "logs", code=4)
+
+
+def test_an_existing_run_is_kept_unless_it_may_be_replaced(out: Path) -> None:
+    import_case(LEGACY, out / "run.jsonl")
+    assert (out / "run_failures.jsonl").exists()
+    before = (out / "run.jsonl").read_bytes()
+    done = run_command("spotter", "import", VERL, "-o", "run.jsonl", cwd=out)
+    assert done.returncode == 2
+    assert "exists already" in done.stderr
+    assert (out / "run.jsonl").read_bytes() == before
+    import_case(VERL, out / "run.jsonl", "--overwrite")
+    assert names_in(out) == ["run.jsonl", "run_materialized_inputs.jsonl", "run_run.json"]
+
+
+def test_a_log_is_not_replaced_by_its_own_import(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "1.jsonl", [verl_row("a", 1.0)])
+    words = ("spotter", "import", path, "-o", path, "--overwrite", "--from", "verl")
+    done = run_command(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is a log, and would be replaced" in done.stderr
+    assert names_in(tmp_path) == ["1.jsonl"]
+
+
+def test_steps_of_a_training_become_runs_of_their_own(tmp_path: Path, out: Path) -> None:
+    for step in (2, 10):
+        write_jsonl(tmp_path / f"{step}.jsonl", [verl_row("a", 1.0) | {"step": step}])
+    runs = import_case(tmp_path, out / "run.jsonl")
+    assert [run.record["identity"]["tags"] for run in runs] == [{"step": "2"}, {"step": "10"}]
+    assert [Path(run.data["rollouts"]).name for run in runs] == [
+        "run-step_2.jsonl",
+        "run-step_10.jsonl",
+    ]
+
+
+def test_if_one_of_several_runs_is_damaged_none_is_written(tmp_path: Path, out: Path) -> None:
+    write_jsonl(tmp_path / "1.jsonl", [verl_row("a", 1.0)])
+    damaged = write_jsonl(tmp_path / "2.jsonl", [verl_row("a", 1.0)])
+    damaged.write_text(damaged.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+    assert "cannot read line 2" in refused(out, tmp_path, code=4)
+
+
+def test_a_reward_of_another_name_can_be_chosen(out: Path) -> None:
+    [run] = import_case(VERL, out / "run.jsonl", "--reward", "acc")
+    assert {row["reward"] for row in run.rollouts} == {True, False}
+    lm_eval = OWN / "lm_eval" / "capitals" / "scripted"
+    capitals = next(lm_eval.glob("samples_capitals_*"))
+    [run] = import_case(capitals, out / "loose.jsonl", "--reward", "exact_match,loose")
+    assert [row["reward"] for row in run.rollouts] == [1.0, 1.0, 0.0]
+    assert [row["exact_match_strict"] for row in run.rollouts] == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("folder", case_folders("verl", "lm_eval", "verifiers"), ids=case_id)
+def test_an_unknown_reward_is_refused_with_the_known_ones(folder: Path, out: Path) -> None:
+    assert "unknown\n  there are: " in refused(out, folder, "--reward", "zzz", code=2)
+
+
+def test_a_metric_does_not_hide_the_reward(tmp_path: Path, out: Path) -> None:
+    path = write_jsonl(tmp_path / "0.jsonl", [verl_row("a", 1.0, reward=0.25, _secret=2)])
+    [run] = import_case(path, out / "run.jsonl")
+    [row] = run.rollouts
+    assert (row["reward"], row["metric_reward"], row["metric_secret"]) == (1.0, 0.25, 2)
+
+
+def test_numbers_that_are_not_finite_are_no_rewards(tmp_path: Path, out: Path) -> None:
+    path = tmp_path / "0.jsonl"
+    path.write_text(json.dumps(verl_row("a", float("nan"))) + "\n", encoding="utf-8")
+    [run] = import_case(path, out / "run.jsonl")
+    assert run.rollouts[0]["reward"] is None
+    assert run.data["unscored_rollout_count"] == 1
+
+
+def test_a_killed_import_leaves_nothing_that_the_next_does_not_remove(out: Path) -> None:
+    words = ("import", str(VERL), "-o", "run.jsonl")
+    killed = subprocess.run([sys.executable, "-c", KILL, *words], cwd=out, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert names_in(out), "the import was in the middle of its work"
+    assert not list(out.glob("run*"))
+    import_case(VERL, out / "run.jsonl")
+    assert names_in(out) == ["run.jsonl", "run_materialized_inputs.jsonl", "run_run.json"]
+
+
+def test_an_interrupted_import_removes_its_drafts(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = VerlLog.attempts
+
+    def interrupted(log: VerlLog) -> Iterator[Attempt]:
+        yield from read(log)
+        assert names_in(out)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(VerlLog, "attempts", interrupted)
+    done = run_command("spotter", "import", VERL, "-o", "run.jsonl", cwd=out)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+    assert names_in(out) == []
+
+
+def test_the_same_questions_of_two_formats_are_compared(tmp_path: Path) -> None:
+    """A log of verifiers and a home-made one, with the same tasks in another order."""
+    questions = ("2 + 3?", "7 + 8?", "99 + 1?")
+    legacy = [
+        {
+            "example_id": index,
+            "prompt": [{"role": "user", "content": question}],
+            "completion": [{"role": "assistant", "content": "5"}],
+            "answer": str(index),
+            "reward": float(index == 0),
+        }
+        for index, question in enumerate(questions)
+        for _ in range(2)
+    ]
+    mine = [
+        {"q": question, "a": "5", "gold": index, "points": 1.0}
+        for index, question in reversed(list(enumerate(questions)))
+        for _ in range(2)
+    ]
+    write_jsonl(tmp_path / "results.jsonl", legacy)
+    write_jsonl(tmp_path / "mine.jsonl", mine)
+    mapping = "reward: points\ninput: q\noutput: a\nanswer: gold\n"
+    (tmp_path / "mapping.yml").write_text(mapping, encoding="utf-8")
+    import_case(tmp_path / "results.jsonl", tmp_path / "before.jsonl")
+    import_case(tmp_path / "mine.jsonl", tmp_path / "after.jsonl", "--from", "mapping.yml")
+    words = ("compare", "before.jsonl", "after.jsonl", "--json")
+    done = run_command("spotter", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shared = query(
+        tmp_path / "warehouse.duckdb",
+        "select count(*) from (select task_id from task_profiles group by task_id"
+        " having count(distinct run_id) = 2)",
+    )
+    assert shared == [(3,)]
+
+
+def test_a_failure_with_a_stored_reward_stays_out_of_the_mean(tmp_path: Path) -> None:
+    import_case(OWN / "nemo_evaluator" / "broken", tmp_path / "run.jsonl")
+    strict = run_command("spotter", "profile", "run.jsonl", cwd=tmp_path)
+    assert strict.returncode == 1
+    done = run_command("spotter", "profile", "run.jsonl", "--allow-partial", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    warehouse = tmp_path / "warehouse.duckdb"
+    [(mean,)] = query(warehouse, "select value_mean from agent_metrics where metric = 'reward'")
+    assert mean == pytest.approx(1 / 3)
+    classes = "select failure_class, attempt_count from failure_classes order by failure_class"
+    assert query(warehouse, classes) == [("infra_error", 1), ("system", 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("collect", "-a", "x", "-i", "tasks.jsonl", "-o", "run.jsonl", "--resume"), 2, "imported"),
+        (("aggregate", "-i", "run.jsonl", "-o", "all.jsonl", "--head-port=1"), 3, "head server"),
+        (("reverify", "run.jsonl", "-o", "new.jsonl", "--head-port=1"), 3, "head server"),
+    ],
+    ids=lambda one: one[0] if isinstance(one, tuple) else "",
+)
+def test_no_command_takes_an_imported_run_for_its_own(
+    words: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
+    import_case(VERL, tmp_path / "run.jsonl")
+    write_jsonl(tmp_path / "tasks.jsonl", read_rows(tmp_path / "run_materialized_inputs.jsonl")[:1])
+    done = run_command("spotter", *words, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "is not the record of a run" not in done.stderr
