@@ -27,7 +27,8 @@ def _items(step: Json) -> Iterator[Json]:
         yield from chat_items([{"role": role, "content": _content(step.get("message"))}])
     for call in calls:
         name = str(call.get("function_name") or "")
-        yield call_item(call.get("tool_call_id"), name, call.get("arguments", ""))
+        raw = part(call, "extra").get("raw_arguments")  # what `spotter export` could not parse
+        yield call_item(call.get("tool_call_id"), name, raw or call.get("arguments", ""))
     results = [one for one in items(part(step, "observation"), "results") if isinstance(one, dict)]
     for number, result in enumerate(results):
         call_id = result.get("source_call_id")

@@ -12,7 +12,9 @@ from collector.importing.attempts import Json
 from collector.jsonl import read_object
 
 HEAD_BYTES = 1 << 16
-FIRST_LINE_BYTES = 64 << 20
+# parsed JSON takes several times the memory of its text
+FIRST_LINE_BYTES = 32 << 20
+WHOLE_BYTES = 16 << 20
 
 
 class Claim(enum.Enum):
@@ -43,10 +45,10 @@ class Candidate:
 
     @cached_property
     def whole_object(self) -> Json | None:
-        """Return the JSON object that the whole file is; None if it is not one or above 64 MiB."""
-        if not self._begins_object or self.path.stat().st_size > FIRST_LINE_BYTES:
+        """Return the JSON object that the whole file is; None if it is not one or above 16 MiB."""
+        if not self._begins_object or self.path.stat().st_size > WHOLE_BYTES:
             return None
-        return _parsed(self._read(FIRST_LINE_BYTES))
+        return _parsed(self._read(WHOLE_BYTES))
 
     @property
     def _begins_object(self) -> bool:

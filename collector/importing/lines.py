@@ -10,7 +10,7 @@ from collector.importing.attempts import Json
 from collector.importing.reading import Reading
 from collector.jsonl import foreign_format, read_object
 
-MAX_LINE_BYTES = 256 << 20
+MAX_LINE_BYTES = 64 << 20
 
 
 class TornLine:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import orjson
 
-from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside
+from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside, is_imported
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.known_settings import known_statistics
 from collector.rollout_lines import INDEX_FOLDER
@@ -174,7 +174,10 @@ def _quiet_seconds(rollouts: Path) -> float:
     try:
         if not path.is_file():  # reading a pipe would block
             return QUIET_SECONDS
-        status = orjson.loads(path.read_bytes())["sessions"][-1]["status"]
+        record = path.read_bytes()
+        if is_imported(record):
+            return 0.0
+        status = orjson.loads(record)["sessions"][-1]["status"]
     except (OSError, ValueError, LookupError, TypeError):
         return QUIET_SECONDS
     return RECORDED_QUIET_SECONDS if status == "running" else 0.0

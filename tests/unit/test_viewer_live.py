@@ -83,6 +83,13 @@ def test_the_record_of_the_collector_allows_for_slow_rollouts(
     assert look(run).is_running is is_running
 
 
+def test_an_imported_run_is_not_running(run: dict[str, Any]) -> None:
+    rollouts = Path(run["rollouts_path"])
+    record = {"identity": {"framework": "verl"}, "imported": {"format": "verl"}}
+    rollouts.with_name("run_run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert not look(run).is_running
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sessions": []}', '{"sessions": [3]}'])
 def test_a_record_nobody_understands_says_nothing(run: dict[str, Any], text: str) -> None:
     rollouts = Path(run["rollouts_path"])

@@ -150,7 +150,7 @@ class AtifLog:
         first, last = chain[0], chain[-1]
         ours = part(part(first.values, "extra"), SPOTTER)
         steps = [*first.steps, *(step for one in chain[1:] for step in one.own_steps)]
-        prompt, rest = split_steps(steps)
+        prompt, rest = split_steps(steps, ours.get("prompt_steps"))
         asked = part(ours, "asked")
         metrics = numbers(part(ours, "metrics"))
         reward = ours.get("reward") if isinstance(ours.get("reward"), int | float) else None
@@ -171,8 +171,10 @@ class AtifLog:
         )
 
 
-def split_steps(steps: list[Json]) -> tuple[list[Json], list[Json]]:
-    """Part the steps before the first of the agent from those that follow."""
+def split_steps(steps: list[Json], known: Any) -> tuple[list[Json], list[Json]]:
+    """Part the steps of the prompt, of which `known` may be the number, from those that follow."""
+    if isinstance(known, int) and 0 <= known <= len(steps):
+        return steps[:known], steps[known:]
     for count, step in enumerate(steps):
         if step.get("source") not in ("system", "user") or step.get("observation"):
             return steps[:count], steps[count:]

@@ -230,6 +230,7 @@ def _prompt_data(profile: Row) -> dict[str, Any]:
             {"responses_create_params": sample.get("responses_create_params")}, cutter
         ),
         "details": read_details(sample, cutter),
+        "source_task": str(sample.get("_ng_source_task") or "")[:WORDS_CHARS],
     }
 
 
