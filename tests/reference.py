@@ -300,11 +300,14 @@ def is_usable(health: Row) -> bool:
 
 
 def rollout_pair(task: Task, threshold: float) -> Figures:
-    """Return the best and the worst of a task's usable rollouts."""
+    """Return the best and the worst of a task's usable rollouts; tokens are whole numbers."""
+
+    def whole(tokens: float) -> float:
+        return tokens if math.isnan(tokens) else math.floor(tokens + 0.5)
 
     def shortest(reward: float) -> Rollout:
         same = [one for one in task if one.reward == reward]
-        return min(same, key=lambda one: (math.isnan(one.tokens), one.tokens, one.index))
+        return min(same, key=lambda one: (math.isnan(one.tokens), whole(one.tokens), one.index))
 
     best, worst = shortest(max(rewards(task))), shortest(min(rewards(task)))
     columns: Figures = {"usable_rollout_count": len(task)}
@@ -312,7 +315,7 @@ def rollout_pair(task: Task, threshold: float) -> Figures:
         columns |= {
             f"{name}_rollout_index": one.index,
             f"{name}_reward": one.reward,
-            f"{name}_output_tokens": None if math.isnan(one.tokens) else one.tokens,
+            f"{name}_output_tokens": None if math.isnan(one.tokens) else whole(one.tokens),
             f"is_{name}_pass": one.reward >= threshold,
         }
     difference = best.reward - worst.reward

@@ -41,10 +41,10 @@ def task_profile(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
     known = [reward for row in measured if not math.isnan(reward := number(row.get("reward")))]
     expected = len(inputs) - (len(rows) - len(measured))
     columns: Figures = {
-        "num_rollouts": len(measured),
-        "expected_num_rollouts": expected,
-        "missing_num_rollouts": len(inputs) - len(rows),
-        "masked_num_rollouts": len(rows) - len(measured),
+        "measured_rollout_count": len(measured),
+        "unmasked_rollout_count": expected,
+        "missing_rollout_count": len(inputs) - len(rows),
+        "masked_rollout_count": len(rows) - len(measured),
         "completion_pct": 100 * len(measured) / expected if expected else 100.0,
         "reward_mean": mean(known),
         "reward_max": max(known, default=None),

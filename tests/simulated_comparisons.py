@@ -84,7 +84,7 @@ def drawn(run_id: str, names: list[str], passes: NDArray[np.int64], repeats: int
             "run_id": run_id,
             "slice_by": np.repeat(names, tasks),
             "place": np.tile(np.arange(tasks), len(names)),
-            "num_rollouts": repeats,
+            "measured_rollout_count": repeats,
             "rollout_count": repeats,
             "pass_count": passes.ravel(),
             "reward_mean": mean,

@@ -1,4 +1,4 @@
-"""Write marts as one Excel workbook: one sheet per mart, and one that explains the columns."""
+"""Write marts as one Excel workbook: a summary, a dictionary of columns, and a sheet per mart."""
 
 from __future__ import annotations
 
@@ -29,6 +29,26 @@ EXACT = 2**53
 FETCH_ROWS = 1_000
 WIDTHS = {"string": 28, "datetime": 20}
 DICTIONARY = "dictionary"
+SUMMARY = "summary"
+OVERVIEW = "run_overviews"
+NO_TAGS = "{}"
+# the columns of the first sheet, with their titles, widths and number formats
+SUMMARY_COLUMNS: dict[str, tuple[str, int, str]] = {
+    "run_id": ("run", 40, ""),
+    "model_names": ("model", 32, ""),
+    "agent_name": ("agent", 28, ""),
+    "tags": ("tags", 28, ""),
+    "collection_ended_at": ("collected (UTC)", 18, "yyyy-mm-dd hh:mm"),
+    "expected_task_count": ("tasks", 10, "#,##0"),
+    "expected_rollout_count": ("rollouts", 10, "#,##0"),
+    "reward_mean": ("mean reward", 12, "0.000"),
+    "reward_low": ("from (95 %)", 12, "0.000"),
+    "reward_high": ("to (95 %)", 12, "0.000"),
+    "pass_rate": ("pass@1", 10, "0.0 %"),
+    "completion_pct": ("completed in %", 14, "0.0"),
+    "clean_ratio": ("clean", 10, "0.0 %"),
+    "total_tokens_mean": ("tokens per rollout", 18, "#,##0"),
+}
 OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -67,6 +87,33 @@ class Book:
         # the cell stays a text even if somebody edits it
         self._text = self._book.add_format({"quote_prefix": True})
         self.cut_count = 0
+
+    def summarize(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write the sheet that the workbook opens on: a row per run and agent, for reading."""
+        titles = [title for title, _, _ in SUMMARY_COLUMNS.values()]
+        sheet = self._sheet(SUMMARY, titles, [width for _, width, _ in SUMMARY_COLUMNS.values()])
+        styles = [
+            self._book.add_format({"num_format": style}) for _, _, style in SUMMARY_COLUMNS.values()
+        ]
+        rows = connection.execute(
+            f"select {', '.join(SUMMARY_COLUMNS)} from {relation(OVERVIEW)}"
+            " order by collection_ended_at, run_id, agent_name"
+        ).fetchall()
+        for number, row in enumerate(rows, start=1):
+            for place, value in enumerate(row):
+                if value != NO_TAGS:
+                    self._write_styled(sheet, number, place, value, styles[place])
+        sheet.autofilter(0, 0, max(1, len(rows)), len(titles) - 1)
+
+    def _write_styled(
+        self, sheet: Worksheet, row: int, place: int, value: Any, style: Format
+    ) -> None:
+        if isinstance(value, str):
+            self._write_text(sheet, row, place, value)
+        elif isinstance(value, datetime):
+            sheet.write_datetime(row, place, value, style)
+        elif value is not None and math.isfinite(value):
+            sheet.write_number(row, place, value, style)
 
     def explain(self, tables: Sequence[MartTable]) -> None:
         """Write the sheet that describes every column."""

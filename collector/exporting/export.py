@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,9 +18,10 @@ from collector.exporting import excel, files, schema
 from collector.exporting.progress import Bar
 from collector.exporting.publication import publish, working_folder
 from collector.exporting.snapshot import SNAPSHOT, MartSelection, copy_marts
-from collector.exporting.tables import ExportRequest, MartTable, choose_marts
+from collector.exporting.tables import FORMATS, ExportRequest, MartTable, choose_marts
 from collector.exporting.trajectories import write_trajectories
 from collector.profiling.plan import load_plan
+from collector.profiling.upgrades import ensure_up_to_date
 from collector.terminal import counted_noun
 from collector.warehouse.access import check_path, is_duckdb
 from collector.warehouse.queries import require_warehouse
@@ -65,6 +67,8 @@ def export(
     _check_replaced_paths(paths, warehouse)
     bar = Bar(1 + len([name for name in request.names if name != "snapshot"]))
     result = ExportResult(output, [], paths)
+    with _clear_at_end(bar):
+        ensure_up_to_date(warehouse, on_wait=bar.wait)
     with (
         _clear_at_end(bar),
         log_defects("export"),
@@ -75,6 +79,7 @@ def export(
         snapshot = folder / SNAPSHOT_NAME
         snapshot.chmod(snapshot.stat().st_mode & READ_ONLY)
         result.warnings += _replacement_warnings(request, paths)
+        result.warnings += _stale_warnings(request, output)
         publish(folder, output, [path.name for path in paths.values()])
     return result
 
@@ -113,6 +118,28 @@ def _replacement_warnings(request: ExportRequest, paths: dict[str, Path]) -> lis
         " selected (use --no-snapshot to keep the previous snapshot, or another --output-dir to"
         " keep everything)"
     ]
+
+
+def _stale_warnings(request: ExportRequest, output: Path) -> list[str]:
+    """Name the formats of earlier exports that this one does not renew, with their age."""
+    stale = [
+        f"{path} ({_age(path)} old)"
+        for name in FORMATS
+        if name not in request.names
+        and (path := output / FILE_NAMES.get(name, name)).exists()
+        and (_is_export_folder(path) if path.is_dir() else _is_export_file(name, path))
+    ]
+    return [f"not renewed, because only other formats were asked for: {', '.join(stale)}"] * bool(
+        stale
+    )
+
+
+def _age(path: Path) -> str:
+    seconds = max(0.0, time.time() - path.stat().st_mtime)
+    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= length:
+            return counted_noun(int(seconds // length), unit)
+    return "less than a minute"
 
 
 def _default_limit() -> str:
@@ -165,6 +192,8 @@ def _write_folder(job: _ExportJob, name: str, tables: list[MartTable]) -> None:
 
 def _write_workbook(job: _ExportJob, result: ExportResult) -> None:
     book = excel.Book(job.folder / excel.NAME)
+    if any(table.name == excel.OVERVIEW for table in result.tables):
+        book.summarize(job.connection)
     book.explain(result.tables)
     for table in result.tables:
         label = f"{table.name} as xlsx"

@@ -76,6 +76,8 @@ def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
         connection.execute(f"copy from database {EMPTY} to {WAREHOUSE} (schema)")
     elif not relations[EMPTY] <= relations[WAREHOUSE]:
         _rename_marts(connection)
+        _rename_columns(connection, plan)
+        _change_types(connection, plan)
         for statement in _changes(plan, known_columns(connection, WAREHOUSE)):
             connection.execute(statement)
 
@@ -86,6 +88,37 @@ def _rename_marts(connection: duckdb.DuckDBPyConnection) -> None:
     for name, old_name in RENAMED.items():
         if old_name in known and name not in known:
             connection.execute(f"alter table {WAREHOUSE}.main.{old_name} rename to {name}")
+
+
+def _rename_columns(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+    """Give the columns of an older warehouse their names of today."""
+    known = known_columns(connection, WAREHOUSE)
+    for model in plan.layer("marts"):
+        for name, old_name in model.meta.get("renamed_columns", {}).items():
+            columns = known.get(model.name, set())
+            if old_name in columns and name not in columns:
+                connection.execute(
+                    f"alter table {model.relation} rename column {old_name} to {name}"
+                )
+
+
+def _change_types(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+    """Give the columns of an older warehouse their types of today: counts are whole numbers."""
+    rows = connection.execute(
+        "select table_name, column_name, lower(data_type) from duckdb_columns()"
+        " inner join duckdb_tables() using (database_name, schema_name, table_name)"
+        " where database_name = ? and schema_name = 'main'",
+        [WAREHOUSE],
+    ).fetchall()
+    types = {(table, column): data_type for table, column, data_type in rows}
+    for model in plan.layer("marts"):
+        for column in model.columns:
+            if types.get((model.name, column.name)) == "double" and column.data_type == "bigint":
+                name = quote_name(column.name)
+                connection.execute(
+                    f"alter table {model.relation} alter column {name} type bigint"
+                    f" using cast(round({name}) as bigint)"
+                )
 
 
 def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str, str]]]:

@@ -15,7 +15,7 @@ from collector.profiling import marts
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.known_runs import stored_tags
 from collector.profiling.plan import load_plan
-from collector.profiling.upgrades import bring_up_to_date, is_up_to_date
+from collector.profiling.upgrades import ensure_up_to_date
 from collector.suggestions import first_names, suggestion
 from collector.terminal import label
 from collector.warehouse.access import (
@@ -25,8 +25,9 @@ from collector.warehouse.access import (
     check_warehouse,
     transaction,
 )
-from collector.warehouse.sql import Row, fetch_rows, quote_name
+from collector.warehouse.sql import Row, fetch_rows, known_columns, quote_name
 
+FILL = "fill it with `spotter profile`, or name another with --warehouse"
 RUN_COLUMNS = ("run_id", "baseline_run_id")
 """The columns that name a run, in any mart."""
 
@@ -109,14 +110,14 @@ class StoredRuns:
     def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """Give a connection to a warehouse that has all marts of today."""
         self._check()
-        with duckdb.connect(config=OFFLINE) as connection:
-            with attached_for_reading(connection, self.warehouse, on_wait=self.on_wait):
-                if is_up_to_date(connection):
-                    yield connection
-                    return
-            bring_up_to_date(self.warehouse, on_wait=self.on_wait)
-            with attached_for_reading(connection, self.warehouse, on_wait=self.on_wait):
-                yield connection
+        ensure_up_to_date(self.warehouse, on_wait=self.on_wait)
+        with (
+            duckdb.connect(config=OFFLINE) as connection,
+            attached_for_reading(connection, self.warehouse, on_wait=self.on_wait),
+        ):
+            if not known_columns(connection, WAREHOUSE):
+                raise FileError(f"no marts in {self.warehouse} yet\n  what to do: {FILL}")
+            yield connection
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -132,10 +133,7 @@ class StoredRuns:
     def _check(self) -> None:
         check_warehouse(self.warehouse)
         if not self.warehouse.exists():
-            raise FileError(
-                f"there is no warehouse at {self.warehouse}\n"
-                "  what to do: fill it with `spotter profile`, or name another with --warehouse"
-            )
+            raise FileError(f"there is no warehouse at {self.warehouse}\n  what to do: {FILL}")
 
 
 def _known(connection: duckdb.DuckDBPyConnection) -> list[Row]:

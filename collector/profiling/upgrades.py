@@ -12,6 +12,7 @@ from collector.profiling import marts
 from collector.profiling.plan import load_plan
 from collector.terminal import say
 from collector.warehouse.access import OFFLINE, transaction
+from collector.warehouse.queries import open_read_only
 
 NEWEST = "reward_spreads"
 """The mart that was added last: a warehouse that has it has all others too."""
@@ -23,6 +24,15 @@ def is_up_to_date(connection: duckdb.DuckDBPyConnection) -> bool:
         "select 1 from duckdb_views() where schema_name = 'main' and view_name = ?", [NEWEST]
     ).fetchone()
     return row is not None
+
+
+def ensure_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:
+    """Bring a warehouse with marts up to date, unless it is."""
+    with open_read_only(warehouse, on_wait=on_wait) as connection:
+        row = connection.execute("select 1 from duckdb_tables() where table_name = 'runs'")
+        if row.fetchone() is None or is_up_to_date(connection):
+            return
+    bring_up_to_date(warehouse, on_wait=on_wait)
 
 
 def bring_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:

@@ -46,9 +46,9 @@ lines as (
         end
         || coalesce(',' || statistics.members, '')
         || ',"sample":' || profiles.sample
-        || ',"num_rollouts":' || profiles.num_rollouts
-        || ',"expected_num_rollouts":' || profiles.expected_num_rollouts
-        || ',"missing_num_rollouts":' || profiles.missing_num_rollouts
+        || ',"num_rollouts":' || profiles.measured_rollout_count
+        || ',"expected_num_rollouts":' || profiles.unmasked_rollout_count
+        || ',"missing_num_rollouts":' || profiles.missing_rollout_count
         || ',"reward_profile_completion_pct":'
         || {{ json_value('profiles.completion_pct') }}
         || ',"rollout_infos":[' || infos.infos || ']}' as line

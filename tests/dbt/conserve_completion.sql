@@ -5,8 +5,8 @@ profiles as (
     select
         run_id,
         count(*) as task_count,
-        sum(num_rollouts) as num_rollouts,
-        sum(masked_num_rollouts) as masked_num_rollouts
+        sum(measured_rollout_count) as measured_rollout_count,
+        sum(masked_rollout_count) as masked_rollout_count
     from {{ ref('task_profiles') }}
     group by run_id
 )
@@ -22,8 +22,8 @@ where runs.run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
         = runs.complete_task_count + runs.partial_task_count + runs.dropped_task_count
         and runs.completed_rollout_count
         = runs.measured_rollout_count + runs.masked_rollout_count
-        and runs.measured_rollout_count = coalesce(profiles.num_rollouts, 0)
-        and runs.masked_rollout_count = coalesce(profiles.masked_num_rollouts, 0)
+        and runs.measured_rollout_count = coalesce(profiles.measured_rollout_count, 0)
+        and runs.masked_rollout_count = coalesce(profiles.masked_rollout_count, 0)
         and runs.task_count - runs.dropped_task_count = coalesce(profiles.task_count, 0)
         and (runs.is_partial_allowed or runs.missing_rollout_count = 0)
     ) is not true

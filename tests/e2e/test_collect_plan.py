@@ -93,7 +93,8 @@ def test_a_plan_adds_its_repeats_and_a_second_time_nothing(
     profiled = run_profile("out.jsonl", cwd=workspace)
     assert profiled.returncode == 0, profiled.stderr
     tasks = run.query(
-        "select expected_num_rollouts, num_rollouts from task_profiles order by task_index"
+        "select unmasked_rollout_count, measured_rollout_count from task_profiles"
+        " order by task_index"
     )
     assert tasks == [(2, 2), (3, 3), (2, 2), (5, 5)]
 

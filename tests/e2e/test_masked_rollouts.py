@@ -56,7 +56,7 @@ def test_every_mart_counts_them_and_none_takes_them_in(run: Profiled) -> None:
     assert agent["reward_mean_highest"] == pytest.approx(6 / 12)
     assert run.query("select avg(reward), count(reward) from rollout_infos") == [(1 / 7, 7)]
     assert run.query("select count(*) from rollout_health") == [(7,)]
-    counts_of = "select task_index, num_rollouts, masked_num_rollouts from task_profiles"
+    counts_of = "select task_index, measured_rollout_count, masked_rollout_count from task_profiles"
     assert sorted(run.query(counts_of)) == [(0, 3, 1), (1, 0, 4), (2, 4, 0)]
 
 

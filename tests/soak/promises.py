@@ -27,7 +27,7 @@ CODES: dict[int | None, tuple[int, ...]] = {
 # marts with rows of rollouts or tasks, and what their counts must add up to
 SUMS = {
     "rollout_infos": "count(*)",
-    "task_profiles": "sum(num_rollouts + masked_num_rollouts)",
+    "task_profiles": "sum(measured_rollout_count + masked_rollout_count)",
     "agent_reliability": "sum(measured_rollout_count + masked_rollout_count)",
 }
 LEFT_ENDS = (".wal", ".waiting", ".aside", ".tmp", ".lock")

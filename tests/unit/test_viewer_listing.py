@@ -144,8 +144,8 @@ def test_a_table_of_long_prompts_takes_no_memory_for_them(tmp_path: Path) -> Non
         connection.execute("set force_compression = 'uncompressed'")  # the fastest to write
         connection.execute(
             "create table task_profiles as select 'r' as run_id, range as task_index,"
-            " 'a' as agent_name, md5(range::varchar) as task_id, 0 as missing_num_rollouts,"
-            " 0 as masked_num_rollouts, 1.5 as total_tokens_mean,"
+            " 'a' as agent_name, md5(range::varchar) as task_id, 0 as missing_rollout_count,"
+            " 0 as masked_rollout_count, 1.5 as total_tokens_mean,"
             " repeat(md5(range::varchar), 200) as prompt from range(30000)"
         )
         connection.execute(

@@ -13,10 +13,8 @@ import pytest
 from markupsafe import escape
 from starlette.applications import Starlette
 
-from collector.errors import FileError
 from collector.viewer.marts import run_lists
 from collector.viewer.marts.lists import TASK_LISTING
-from collector.viewer.marts.store import Store
 from collector.viewer.pages import compare, rollout, rollouts, run, runs, task, tasks
 from collector.viewer.report import ReportRequest, write_report
 from collector.viewer.text import cost, duration
@@ -90,10 +88,10 @@ def test_a_task_has_one_row_for_each_of_its_agents(app: Starlette) -> None:
     assert listed(html) == 2 * (made_of.TASKS - 1) - 1
     assert len(rows(html)) == listed(html)
     assert listed(get(app, "/tasks?run=r&f.task_index=3").text) == 2
-    assert listed(get(app, "/tasks?run=r&f.masked_num_rollouts=3").text) == 3
+    assert listed(get(app, "/tasks?run=r&f.masked_rollout_count=3").text) == 3
 
 
-@pytest.mark.parametrize("sort", ["prompt", "-prompt", "masked_num_rollouts", "-pass_ratio"])
+@pytest.mark.parametrize("sort", ["prompt", "-prompt", "masked_rollout_count", "-pass_ratio"])
 def test_pages_of_tasks_neither_repeat_nor_leave_out_any(
     sort: str, app: Starlette, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,14 +243,26 @@ def test_runs_of_an_earlier_version_ask_to_be_profiled_again(
     assert get(app, "/task?run=r&task=3").status_code == 200
 
 
-def test_a_warehouse_without_masks_is_refused(made: Profiled, tmp_path: Path) -> None:
+def test_a_warehouse_without_masks_is_brought_up_to_date(made: Profiled, tmp_path: Path) -> None:
     copy = tmp_path / "warehouse.duckdb"
     copy.write_bytes(made.warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:
+        connection.execute("drop view reward_spreads")
         connection.execute("alter table rollout_infos drop column is_measured")
-    told = re.escape("older version: it lacks rollout_infos.is_measured")
-    with pytest.raises(FileError, match=told), Store(copy).open_reader():
-        pass
+        connection.execute("alter table runs drop column pass_threshold")
+        rename = "alter table task_profiles rename measured_rollout_count to num_rollouts"
+        connection.execute(rename)
+        connection.execute("alter table rollout_infos alter turn_count type double")
+    app = app_of(copy, [route for page in PAGES for route in page.ROUTES])
+    for path in ("/", "/run?run=r", "/tasks?run=r", "/rollouts?run=r", "/task?run=r&task=3"):
+        assert get(app, path).status_code == 200, path
+    with duckdb.connect(str(copy), read_only=True) as connection:
+        types = connection.execute(
+            "select column_name, data_type from duckdb_columns()"
+            " where (table_name, column_name) in (('task_profiles', 'measured_rollout_count'),"
+            " ('rollout_infos', 'turn_count')) order by all"
+        ).fetchall()
+    assert types == [("measured_rollout_count", "BIGINT"), ("turn_count", "BIGINT")]
 
 
 @pytest.mark.parametrize(

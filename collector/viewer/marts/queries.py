@@ -119,8 +119,8 @@ TASKS = """
         bands.task_index, bands.agent_name, bands.task_id,
         bands.rollout_count, bands.pass_ratio, bands.pass_low, bands.pass_high,
         bands.band, bands.learnability, bands.reward_mean, bands.reward_std,
-        bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_num_rollouts,
-        profiles.masked_num_rollouts
+        bands.output_tokens_mean, profiles.total_tokens_mean, profiles.missing_rollout_count,
+        profiles.masked_rollout_count
     from task_bands as bands
     left join task_profiles as profiles
         on bands.run_id = profiles.run_id and bands.task_index = profiles.task_index

@@ -31,8 +31,8 @@ FLAGS = """
 """
 LACKING = """
     select
-        missing_rollout_count > 0 as missing_num_rollouts,
-        coalesce(masked_rollout_count, 0) > 0 as masked_num_rollouts
+        missing_rollout_count > 0 as missing_rollout_count,
+        coalesce(masked_rollout_count, 0) > 0 as masked_rollout_count
     from runs where run_id = $run
 """
 # what the table shows anyway, or what the response reports about itself

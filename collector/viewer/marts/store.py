@@ -28,17 +28,6 @@ MEMORY_LIMIT = "256MB"
 READERS = 2
 """How many pages read at once: DuckDB uses all processors for one, and they share its memory."""
 NAMED = re.compile(r"\$(\w+)")
-# columns that the pages read and that warehouses of earlier versions lack
-REQUIRED_COLUMNS = {
-    "task_profiles": "masked_num_rollouts",
-    "runs": "masked_rollout_count",
-    "rollout_infos": "is_measured",
-    "rollout_health": "gym_verdict",
-    "mask_kinds": "failure_kind",
-    "agent_efforts": "cost_mean",
-    "task_bands": "band",
-    "agent_reliability": "masked_rollout_count",
-}
 
 
 @dataclass(frozen=True)
@@ -192,7 +181,7 @@ class Store:
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
     connection = _open_read_only(path)
     try:
-        _check_columns(connection, path)
+        _require_marts(connection, path)
         is_current = is_up_to_date(connection)
     except BaseException:
         connection.close()
@@ -210,27 +199,10 @@ def _open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
     )
 
 
-def _check_columns(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Raise FileError if the marts, or columns that the pages need, are missing."""
-    columns = {
-        (table, column)
-        for table, column in connection.execute(
-            "select table_name, column_name from duckdb_columns()"
-            " where schema_name = 'main' and not internal"
-        ).fetchall()
-    }
-    if not columns:
+def _require_marts(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    row = connection.execute("select 1 from duckdb_tables() where schema_name = 'main'").fetchone()
+    if row is None:
         raise FileError(f"{path} has no marts yet\n  what to do: fill it with `spotter profile`")
-    missing = [
-        f"{table}.{column}"
-        for table, column in REQUIRED_COLUMNS.items()
-        if (table, column) not in columns
-    ]
-    if missing:
-        raise FileError(
-            f"{path} was filled by an older version: it lacks {', '.join(missing)}\n"
-            "  what to do: profile its runs again with `spotter profile`"
-        )
 
 
 def literal(value: Any) -> str:

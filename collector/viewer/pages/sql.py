@@ -37,7 +37,7 @@ EXAMPLES = (
     Example("How did each run do?", "select * from runs order by profiled_at desc"),
     Example(
         "Which tasks are hardest?",
-        "select run_id, task_index, agent_name, reward_mean, num_rollouts, prompt\n"
+        "select run_id, task_index, agent_name, reward_mean, measured_rollout_count, prompt\n"
         "from task_profiles\norder by reward_mean, run_id, task_index, agent_name\nlimit 20",
     ),
     Example(

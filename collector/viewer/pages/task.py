@@ -44,8 +44,8 @@ TASK = """
 """
 BANDS = """
     select
-        bands.*, profiles.num_rollouts, profiles.expected_num_rollouts,
-        profiles.missing_num_rollouts, profiles.masked_num_rollouts,
+        bands.*, profiles.measured_rollout_count, profiles.unmasked_rollout_count,
+        profiles.missing_rollout_count, profiles.masked_rollout_count,
         profiles.turn_count_mean, profiles.tool_call_count_mean, profiles.latency_ms_mean,
         profiles.cost_mean
     from task_bands as bands

@@ -36,8 +36,8 @@ sides as (
         profiles.task_index,
         bands.rollout_count,
         bands.pass_count,
-        profiles.num_rollouts + profiles.missing_num_rollouts
-        + profiles.masked_num_rollouts - bands.rollout_count as unknown_count,
+        profiles.measured_rollout_count + profiles.missing_rollout_count
+        + profiles.masked_rollout_count - bands.rollout_count as unknown_count,
         profiles.reward_mean,
         profiles.reward_min,
         profiles.reward_max,

@@ -27,7 +27,7 @@ candidates as (
         chosen.*,
         firsts.rollout_index,
         {{ one_spaced('lower(profiles.prompt)') }} as prompt,
-        coalesce(profiles.missing_num_rollouts, 0) as missing_rollout_count
+        coalesce(profiles.missing_rollout_count, 0) as missing_rollout_count
     from chosen
     inner join firsts using (run_id, task_index, agent_name)
     left join {{ ref('task_profiles') }} as profiles

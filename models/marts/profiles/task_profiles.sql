@@ -29,10 +29,10 @@ profiles as (
         tasks.task_index,
         tasks.agent_name,
         tasks.task_id,
-        tasks.measured_count as num_rollouts,
-        tasks.measured_count + tasks.missing_count as expected_num_rollouts,
-        tasks.missing_count as missing_num_rollouts,
-        tasks.masked_count as masked_num_rollouts,
+        tasks.measured_count as measured_rollout_count,
+        tasks.measured_count + tasks.missing_count as unmasked_rollout_count,
+        tasks.missing_count as missing_rollout_count,
+        tasks.masked_count as masked_rollout_count,
         coalesce(
             100e0 * tasks.measured_count
             / nullif(tasks.measured_count + tasks.missing_count, 0),

@@ -6,7 +6,8 @@ rewards as (
         rollouts.agent_name,
         rollouts.task_index,
         rollouts.reward,
-        runs.pass_threshold
+        -- a run that was profiled before the threshold existed uses 1
+        coalesce(runs.pass_threshold, 1e0) as pass_threshold
     from {{ ref('rollout_infos') }} as rollouts
     inner join {{ ref('runs') }} as runs using (run_id)
     where rollouts.reward is not null
