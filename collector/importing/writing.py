@@ -19,7 +19,7 @@ from collector.artifacts import (
     beside,
 )
 from collector.atomic_files import Check, Drafts
-from collector.errors import FileError, InvariantError
+from collector.errors import InvariantError
 from collector.importing.attempts import Attempt, Expected, Identity, Json
 from collector.importing.encoding import encode_row
 from collector.importing.rows import RowMaker, finite
@@ -27,6 +27,10 @@ from collector.jsonl import parse_object
 from collector.keys import MAX_ROLLOUT, Key, Keys
 
 MAX_MISSING = 1_000_000
+
+
+class EmptyLogError(Exception):
+    """A log has neither attempts nor a word of attempts that were to be made."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +142,9 @@ class RunWriter:
                 )
 
     def finish(self) -> ImportCounts:
-        """Return the counts; raise FileError if the log has no attempts at all."""
+        """Return the counts; raise EmptyLogError if the log has no attempts at all."""
         if not self._asked.count:
-            raise FileError("the log has no attempts")
+            raise EmptyLogError
         self.counts.task_count = len(self._tasks)
         self.counts.failed_count = sum(key not in self._done for key in self._failed)
         return self.counts
