@@ -21,9 +21,12 @@ from collector.artifacts import (
 from collector.atomic_files import Check, Drafts
 from collector.errors import FileError, InvariantError
 from collector.importing.attempts import Attempt, Expected, Identity, Json
+from collector.importing.encoding import encode_row
 from collector.importing.rows import RowMaker, finite
-from collector.jsonl import dump, parse_object
+from collector.jsonl import parse_object
 from collector.keys import MAX_ROLLOUT, Key, Keys
+
+MAX_MISSING = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,11 @@ class RunWriter:
             row = self._maker.missing_row(expected, key, self._known_row(key[0]))
             self._write_input(row, key)
             self.counts.missing_count += 1
+            if self.counts.missing_count > MAX_MISSING:
+                raise InvariantError(
+                    f"by the log's own counts, more than {MAX_MISSING:,} attempts are missing: the"
+                    " counts are damaged"
+                )
 
     def finish(self) -> ImportCounts:
         """Return the counts; raise FileError if the log has no attempts at all."""
@@ -173,7 +181,7 @@ class RunWriter:
 
     @staticmethod
     def _write(file: BinaryIO, row: Json) -> int:
-        line = dump(row) + b"\n"
+        line = encode_row(row)
         file.write(line)
         return len(line)
 

@@ -16,7 +16,7 @@ from collector.importing.formats.trace_messages import branches, question_input,
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, numbers, part, sampling, text, usage
+from collector.importing.values import count, items, number, numbers, part, sampling, text, usage
 
 CONFIG = Path("configs", "resolved", "eval.json")
 DEFAULT_AGENT = "agent"
@@ -98,10 +98,10 @@ class TraceLog:
 
     def expected(self) -> Iterator[Expected]:
         """Yield the rollouts of the episodes that the config asks for and the file lacks."""
-        wanted = int(number(self._config.get("num_rollouts")) or 0)
-        for task, count in self._episodes.items():
-            for number_ in range(max(wanted - count, 0) * self._trace_count):
-                yield Expected(task, self._rollouts[task] + number_)
+        wanted = count(self._config.get("num_rollouts"))
+        for task, present in self._episodes.items():
+            for further in range(max(wanted - present, 0) * self._trace_count):
+                yield Expected(task, self._rollouts[task] + further)
 
     def losses(self) -> list[str]:
         """Say what was left out."""
