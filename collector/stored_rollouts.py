@@ -17,10 +17,14 @@ from collector.rollout_offsets import (
     INDEX_FOLDER,
     ByteRange,
     DamagedIndexError,
+    Finder,
     Offsets,
     indices_of,
 )
 from collector.temporary_files import temporary_folder
+
+Reader = Callable[[int, int], Row]
+"""Returns the row of a task index and a rollout index."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,32 @@ def index_folder(parent: Path) -> Iterator[Path]:
             is_writable = True
     with contextlib.nullcontext(folder) if is_writable else temporary_folder() as found:
         yield found
+
+
+@contextlib.contextmanager
+def open_reader(path: Path, index_parent: Path) -> Iterator[Reader]:
+    """Yield a function that returns the row of a task and rollout index, of any file with both.
+
+    The index is kept in `index_parent`. The function raises FileError if the file has no such row.
+    """
+    with index_folder(index_parent) as folder:
+        offsets = Offsets(path, folder)
+        offsets.update(_ignore)
+        with offsets.finder() as find:
+            yield lambda task, rollout: _read_row(offsets, find, task, rollout)
+
+
+def _read_row(offsets: Offsets, find: Finder, task: int, rollout: int) -> Row:
+    with contextlib.suppress(DamagedIndexError):
+        position = find(task, rollout)
+        stored = position and read_line(offsets.rollouts, position, (task, rollout))
+        if stored:
+            return stored.row
+    return read_stored(offsets, task, rollout, lambda: offsets.update(_ignore)).row
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report no progress."""
 
 
 def read_stored(

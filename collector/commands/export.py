@@ -27,8 +27,8 @@ def export(
             "--format",
             "-f",
             show_default="parquet",
-            help="`parquet`, `csv`, `jsonl` or `xlsx`; `snapshot` writes only the snapshot."
-            " May be repeated.",
+            help="`parquet`, `csv`, `jsonl` or `xlsx`; `snapshot` writes only the snapshot. `atif`"
+            " writes every rollout as a trajectory. May be repeated.",
         ),
         OverrideName("format"),
     ] = None,
@@ -74,6 +74,7 @@ def export(
     spotter export                             # Parquet and a snapshot in exports/
     spotter export -f csv -f xlsx -o results/export
     spotter export --select task_profiles --run demo --partition-by-run
+    spotter export -f atif --run demo          # a trajectory per rollout, for Harbor and others
     """
     from collector.exporting.export import export as export_marts
     from collector.exporting.tables import ExportRequest

@@ -18,6 +18,7 @@ from collector.exporting.progress import Bar
 from collector.exporting.publication import publish, working_folder
 from collector.exporting.snapshot import SNAPSHOT, MartSelection, copy_marts
 from collector.exporting.tables import ExportRequest, MartTable, choose_marts
+from collector.exporting.trajectories import write_trajectories
 from collector.profiling.plan import load_plan
 from collector.terminal import counted_noun
 from collector.warehouse.access import check_path, is_duckdb
@@ -90,11 +91,13 @@ def _write_files(job: _ExportJob, selection: MartSelection, result: ExportResult
         check=_size_check(job.request),
         bar=job.bar,
     )
-    if job.request.is_partitioned:
+    if job.request.is_partitioned or "atif" in job.request.names:
         files.check_partitions(job.connection)
     for name in job.request.names:
         if name == "xlsx":
             _write_workbook(job, result)
+        elif name == "atif":
+            _write_trajectories(job, selection.warehouse.parent, result.tables)
         elif name != "snapshot":
             _write_folder(job, name, result.tables)
     job.connection.execute(f"detach {SNAPSHOT}")
@@ -174,6 +177,14 @@ def _write_workbook(job: _ExportJob, result: ExportResult) -> None:
             " characters that a cell of Excel holds; a text that was cut ends with its original"
             " length"
         )
+
+
+def _write_trajectories(job: _ExportJob, index_parent: Path, tables: list[MartTable]) -> None:
+    label = "rollouts as atif"
+    rows = next(table.row_count for table in tables if table.name == "rollout_infos")
+    with job.bar.step(label, rows):
+        show = functools.partial(job.bar.show, label)
+        write_trajectories(job.connection, job.folder / "atif", index_parent, show)
 
 
 def _check_replaced_paths(paths: dict[str, Path], warehouse: Path) -> None:

@@ -112,7 +112,7 @@ def check_partitions(connection: duckdb.DuckDBPyConnection) -> None:
         for (run,) in runs:
             if run == NO_PARTITION or len(f"run_id={quote(run, safe='')}") > NAME_BYTES:
                 raise UsageError(
-                    f"--partition-by-run: the run {label(run)} cannot have a folder: the name is"
-                    " too long or has a special meaning\n"
-                    "  what to do: export without --partition-by-run"
+                    f"the run {label(run)} cannot have a folder: the name is too long or has a"
+                    " special meaning\n"
+                    "  what to do: export without --partition-by-run and --format atif"
                 )

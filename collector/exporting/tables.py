@@ -13,7 +13,9 @@ WIDE_BYTES = 4_000
 # the default and the smallest row group of DuckDB
 GROUP_ROWS = 122_880
 VECTOR_ROWS = 2_048
-FORMATS = ("parquet", "csv", "jsonl", "xlsx", "snapshot")
+FORMATS = ("parquet", "csv", "jsonl", "xlsx", "atif", "snapshot")
+# what says which rollouts there are, where their files are, and which tasks they belong to
+ATIF_MARTS = ("rollout_infos", "runs", "task_profiles")
 # every type that a column of a mart can have, and its name in a Frictionless table schema
 COLUMN_TYPES = {
     "varchar": "string",
@@ -49,6 +51,12 @@ class ExportRequest:
                 raise UsageError(f"--format {unknown_name(name, FORMATS)}")
         if self.is_partitioned and "parquet" not in self.formats:
             raise UsageError("--partition-by-run works only with --format parquet")
+        lacking = [name for name in ATIF_MARTS if name not in self.marts]
+        if "atif" in self.formats and self.marts and lacking:
+            raise UsageError(
+                f"--format atif needs the marts {', '.join(ATIF_MARTS)}\n"
+                "  what to do: export without --select, or select these too"
+            )
         if not self.has_snapshot and "snapshot" in self.formats:
             raise UsageError(
                 "--format snapshot and --no-snapshot contradict each other: use only one"

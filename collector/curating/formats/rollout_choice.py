@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError, UsageError
-from collector.jsonl import Row
-from collector.rollout_offsets import DamagedIndexError, Finder, Offsets
-from collector.stored_rollouts import index_folder, read_line, read_stored
+from collector.stored_rollouts import Reader, open_reader
 from collector.terminal import label
 from collector.warehouse.access import WAREHOUSE
 
@@ -24,7 +22,6 @@ PAIRS = f"""
         worst_rollout_index, worst_reward, is_worst_pass, reward_difference
     from {WAREHOUSE}.main.rollout_pairs where run_id = ?
 """
-Reader = Callable[[int, int], Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +46,9 @@ class RolloutSource:
     """The folder of the warehouse, where indexes of rollouts files are kept."""
     pairs: Mapping[int, RolloutPair]
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[Reader]:
-        """Yield a function that reads the rollout of a task and a rollout index."""
-        with index_folder(self.index_parent) as folder:
-            offsets = Offsets(self.rollouts, folder)
-            offsets.update(_ignore)
-            with offsets.finder() as find:
-                yield lambda task, rollout: _read(offsets, find, task, rollout)
+    def reader(self) -> AbstractContextManager[Reader]:
+        """Return a block's function that reads the rollout of a task and a rollout index."""
+        return open_reader(self.rollouts, self.index_parent)
 
 
 def find_source(
@@ -84,15 +76,6 @@ def find_source(
     return RolloutSource(Path(run[0]), warehouse.parent, pairs)
 
 
-def _read(offsets: Offsets, find: Finder, task: int, rollout: int) -> Row:
-    with contextlib.suppress(DamagedIndexError):
-        position = find(task, rollout)
-        stored = position and read_line(offsets.rollouts, position, (task, rollout))
-        if stored:
-            return stored.row
-    return read_stored(offsets, task, rollout, lambda: offsets.update(_ignore)).row
-
-
 def _check_agent(rows: Sequence[tuple[Any, ...]], wanted: str | None) -> None:
     agents = {row[0] for row in rows}
     names = ", ".join(label(name) for name in sorted(agents))
@@ -103,7 +86,3 @@ def _check_agent(rows: Sequence[tuple[Any, ...]], wanted: str | None) -> None:
             f"the run has rollouts of several agents: {names}\n"
             "  what to do: choose one of them with --agent"
         )
-
-
-def _ignore(_done: int, _total: int) -> None:
-    """Report nothing: an index is built in seconds."""

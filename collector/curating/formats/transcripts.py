@@ -10,10 +10,11 @@ from pathlib import Path
 
 from collector.chat_messages import TranslationError
 from collector.curating.formats.prompts import PARAMS, ChatPrompt, read_messages, read_prompt
-from collector.curating.formats.rollout_choice import Reader, RolloutPair, RolloutSource
+from collector.curating.formats.rollout_choice import RolloutPair, RolloutSource
 from collector.curating.formats.staging import dump_line
 from collector.curating.rows import CuratedRow
 from collector.jsonl import Row, parse_object
+from collector.stored_rollouts import Reader
 
 NO_ROLLOUT = "no usable rollout"
 NOTHING_PASSED = "no passing rollout"

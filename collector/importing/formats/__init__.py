@@ -38,10 +38,14 @@ from collector.importing.candidates import Candidate, Claim
 from collector.importing.reading import Reading
 
 MODULES = {
+    "inspect": "inspect",
     "verl": "verl",
     "lm_eval": "lm_eval",
     "nemo_evaluator": "nemo_evaluator",
     "verifiers": "verifiers",
+    "harbor": "harbor",
+    "terminal_bench": "terminal_bench",
+    "atif": "atif",
 }
 """The modules by the names of their formats."""
 

@@ -1,0 +1,122 @@
+"""What the folders of a Harbor job say: its trials, and how many there were to be."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collector.errors import FileError
+from collector.importing.attempts import Json
+from collector.importing.candidates import Candidate
+from collector.importing.values import items, number, part, text
+
+RESULT, CONFIG, LOCK = "result.json", "config.json", "lock.json"
+DEEPEST = 5
+"""How many folders below its trial a file of Harbor may lie."""
+
+
+@dataclass(frozen=True)
+class AgentKey:
+    """Who made a trial, as its settings name it."""
+
+    agent: str
+    model: str
+
+    @classmethod
+    def of(cls, config: Json) -> AgentKey:
+        """Return the key of the settings of an agent."""
+        name = text(config.get("name")) or text(config.get("import_path"))
+        return cls(name or "", text(config.get("model_name")) or "")
+
+
+@dataclass(frozen=True)
+class TrialFile:
+    """Where a trial is, and what it is sorted by."""
+
+    path: Path
+    task: str
+    checksum: str
+    key: AgentKey
+    started_at: str
+    name: str
+
+
+def read_trial(path: Path) -> Json:
+    """Return the result of a trial; raise FileError if the file is not one."""
+    row = Candidate(path).whole_object
+    if row is None or not is_trial(row):
+        raise FileError(f"{path} is not the result of a trial of Harbor")
+    return row
+
+
+def is_trial(row: Json) -> bool:
+    """Tell the result of a trial from other results."""
+    return "trial_name" in row and "task_name" in row
+
+
+def is_job(row: Json) -> bool:
+    """Tell the result, the settings and the lock file of a job."""
+    return (
+        "n_total_trials" in row
+        or {"job_name", "n_attempts"} <= row.keys()
+        or ("harbor" in row and "trials" in row)
+    )
+
+
+def trial_file(path: Path) -> TrialFile | None:
+    """Return what a trial is sorted by; None if its result is not complete."""
+    row = Candidate(path).whole_object
+    if row is None or not is_trial(row):
+        return None
+    config = part(part(row, "config"), "agent") or {"name": part(row, "agent_info").get("name")}
+    return TrialFile(
+        path=path,
+        task=str(row["task_name"]),
+        checksum=text(row.get("task_checksum")) or "",
+        key=AgentKey.of(config),
+        started_at=text(row.get("started_at")) or "",
+        name=str(row["trial_name"]),
+    )
+
+
+@functools.lru_cache(maxsize=10_000)
+def is_in_trial(folder: Path, depth: int = DEEPEST) -> bool:
+    """Tell whether a folder is that of a trial, or lies in one."""
+    if any(_names_trial(folder / name) for name in (RESULT, CONFIG)):
+        return True
+    return depth > 0 and folder.parent != folder and is_in_trial(folder.parent, depth - 1)
+
+
+def planned_tasks(job: Path) -> Iterator[tuple[AgentKey, str, int]]:
+    """Give how often each task was to be tried by each agent, from the lock file of a job."""
+    planned: Counter[tuple[AgentKey, str]] = Counter()
+    for trial in items(_object(job / LOCK), "trials"):
+        name = text(part(trial, "task").get("name"))
+        if name:
+            planned[AgentKey.of(part(trial, "agent")), name] += 1
+    for (key, name), count in planned.items():
+        yield key, name, count
+
+
+def planned_attempts(job: Path) -> int:
+    """Return how often a job was to try each task, from its settings; 0 if it does not say."""
+    count = number(_object(job / CONFIG).get("n_attempts"))
+    return int(count) if count and count > 0 else 0
+
+
+def harbor_version(job: Path) -> str | None:
+    """Return the version of Harbor that ran a job."""
+    return text(part(_object(job / LOCK), "harbor").get("version"))
+
+
+def _names_trial(path: Path) -> bool:
+    return path.is_file() and "trial_name" in _object(path)
+
+
+def _object(path: Path) -> Json:
+    found: Any = Candidate(path).whole_object if path.is_file() else None
+    return found or {}

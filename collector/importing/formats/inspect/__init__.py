@@ -1,0 +1,109 @@
+"""Inspect: the logs `.eval` (a zip) and `.json` of inspect_ai."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from collector.errors import FileError
+from collector.importing.attempts import Attempt, Expected, Identity, Log
+from collector.importing.candidates import Candidate, Claim
+from collector.importing.formats.inspect.eval_files import EvalFile, JsonFile
+from collector.importing.formats.inspect.header import Header
+from collector.importing.formats.inspect.samples import SampleReader
+from collector.importing.formats.inspect.scores import Scores
+from collector.importing.reading import Reading
+from collector.terminal import counted_noun
+
+NAME = "inspect"
+ZIP = b"PK\x03\x04"
+MEMBERS = (b"_journal/", b"header.json", b"samples/", b"summaries.json", b"reductions.json")
+JSON = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
+
+
+def claim(file: Candidate) -> Claim | None:
+    """Tell a zip by its first member, and an object by its first two fields."""
+    if file.head.startswith(ZIP):
+        return Claim.LOG if _first_member(file.head).startswith(MEMBERS) else None
+    return Claim.LOG if JSON.match(file.head) else None
+
+
+def open_logs(files: list[Path], reading: Reading) -> list[Log]:
+    """Return one run per file; raise FileError if a file cannot be read."""
+    return [InspectLog(path, reading) for path in files]
+
+
+class InspectLog:
+    """The samples of one evaluation."""
+
+    def __init__(self, path: Path, reading: Reading) -> None:
+        """Read the header of a log; raise FileError if it is not one."""
+        self._path = path
+        is_zip = Candidate(path).head.startswith(ZIP)
+        self._file = (EvalFile if is_zip else JsonFile)(path, reading.meter)
+        self._header = Header(path, self._file.header())
+        self._header.check()
+        scorers = self._header.scorers
+        self._scores = Scores(reading.rewards, scorers)
+        self._reader = SampleReader(self._header.model, self._scores, scorers)
+        self._seen: dict[str, None] = {}
+        self._count = 0
+
+    @property
+    def identity(self) -> Identity:
+        """Return the model, the task and the settings of the evaluation."""
+        return self._header.identity()
+
+    @property
+    def label(self) -> str:
+        """Return the name of the evaluated task."""
+        return str(self._header.eval.get("task") or self._path.stem)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the log."""
+        return (self._path,)
+
+    def attempts(self) -> Iterator[Attempt]:
+        """Yield an attempt per sample and epoch, in the order of the log."""
+        for sample in self._file.samples():
+            try:
+                attempt = self._reader.attempt(sample)
+            except (ValueError, TypeError, RecursionError) as error:
+                raise FileError(f"cannot read {self._path}: {error}") from error
+            self._seen.setdefault(attempt.task)
+            self._count += 1
+            yield attempt
+
+    def expected(self) -> Iterator[Expected]:
+        """Yield the sample ids of the header, each as often as there are epochs.
+
+        Old logs have no ids: there, each sample that was seen is expected in every epoch.
+        """
+        for epoch in range(self._header.epochs):
+            for task in self._header.sample_ids or self._seen:
+                yield Expected(task, epoch)
+
+    def losses(self) -> list[str]:
+        """Say what of the log is not in the run."""
+        said = ["the events and the store of the samples stay in the log", *self._scores.losses()]
+        if self._header.status != "success":
+            reason = f": {self._header.error}" if self._header.error else ""
+            said.append(f"the run has the status {self._header.status}{reason}")
+        if self._reader.invalidated_count:
+            samples = counted_noun(self._reader.invalidated_count, "sample")
+            said.append(f"{samples} were invalidated by hand, and count as they do in Inspect")
+        if self._reader.lost_attachment_count:
+            lost = counted_noun(self._reader.lost_attachment_count, "attachment")
+            said.append(f"{lost} that messages refer to are not in the log")
+        return said
+
+
+def _first_member(head: bytes) -> bytes:
+    """Return the name of the first member of a zip, which its beginning has."""
+    if len(head) < 30:
+        return b""
+    (length,) = struct.unpack_from("<H", head, 26)
+    return head[30 : 30 + length]
