@@ -28,6 +28,7 @@ from collector.temporary_files import try_lock
 
 Listener = Callable[[str, float | None], None]
 SHOWN = 5
+LABEL_CHARACTERS = 100
 LABEL = re.compile(r"[^A-Za-z0-9._@+-]+")
 
 
@@ -169,13 +170,11 @@ def _outputs(logs: list[Log], output: Path) -> list[Path]:
     """Return the rollouts file of each run: several get the output's name with their label."""
     if len(logs) == 1:
         return [output]
-    labels = [LABEL.sub("_", log.label).strip("_.") or "run" for log in logs]
+    labels = [_label(log.label) for log in logs]
     repeated = Counter(labels)
     if any(count > 1 for count in repeated.values()):
         folder = common_folder([path for log in logs for path in log.files])
-        labels = [
-            LABEL.sub("_", str(log.files[0].relative_to(folder).with_suffix(""))) for log in logs
-        ]
+        labels = [_label(str(log.files[0].relative_to(folder).with_suffix(""))) for log in logs]
     numbers: Counter[str] = Counter()
     paths = []
     for label in labels:
@@ -183,6 +182,11 @@ def _outputs(logs: list[Log], output: Path) -> list[Path]:
         name = label if numbers[label] == 1 else f"{label}_{numbers[label]}"
         paths.append(output.with_name(f"{output.stem}-{name}.jsonl"))
     return paths
+
+
+def _label(text: str) -> str:
+    """Return a label as a part of a file's name."""
+    return LABEL.sub("_", text).strip("_.")[:LABEL_CHARACTERS] or "run"
 
 
 def _check_targets(targets: list[ImportFiles], logs: list[Log], *, overwrite: bool) -> None:

@@ -166,11 +166,13 @@ class TraceLog:
         metrics = numbers({**part(trace, "metrics"), **scores})
         agent = part(trace, "agent")
         details = {one: value for one, value in trace.items() if one not in OWN}
-        details |= {"episode": episode.get("id"), "trace": trace.get("id")}
-        if len(paths) > 1:
-            details["other_branches"] = paths[:-1]
-        if others:
-            details["other_traces"] = others
+        details |= {
+            "episode": episode.get("id"),
+            "trace": trace.get("id"),
+            "other_branches": paths[:-1],
+            # how an agent was reached may be a secret
+            "other_traces": [{**one, "agent": _agent(one)} for one in others],
+        }
         return Attempt(
             task=name,
             rollout=self._next(name),
@@ -199,6 +201,12 @@ class TraceLog:
     def _config(self) -> Json:
         path = self.path.parent / CONFIG
         return (Candidate(path).whole_object or {}) if path.is_file() else {}
+
+
+def _agent(trace: Json) -> Json:
+    """Return who made a trace."""
+    agent = part(trace, "agent")
+    return {"name": agent.get("name"), "model": part(agent, "config").get("model")}
 
 
 def _task_name(task: Json) -> str:
