@@ -55,6 +55,7 @@ bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bar
 	$(BIN)/python bench/collect_speed.py
 	$(BIN)/python bench/view_speed.py
 	$(BIN)/python bench/export_speed.py
+	$(BIN)/python bench/import_memory.py
 
 soak: $(DEVELOPED)  ## kill every writing command at random for 10 minutes; nothing may be lost or left behind
 	$(BIN)/python -m tests.soak

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -90,9 +90,10 @@ class Drafts:
             (path for path, draft in self._drafts.items() if draft.target == target), target
         )
 
-    def publish(self) -> None:
-        """Rename every draft to its target."""
-        for path, draft in list(self._drafts.items()):
+    def publish(self, last: Collection[Path] = ()) -> None:
+        """Rename every draft to its target, those of `last` after all others."""
+        ordered = sorted(self._drafts.items(), key=lambda item: item[1].target in last)
+        for path, draft in ordered:
             try:
                 path.replace(draft.target)
                 sync_folder(draft.target.parent)

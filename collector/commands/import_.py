@@ -70,7 +70,7 @@ def import_(
     )
     progress = Progress()
     try:
-        result = import_logs(request, progress.draw)
+        result = import_logs(request, lambda text, share: _draw(progress, text, share))
     finally:
         progress.clear()
     for note in report.notes(result):
@@ -79,3 +79,7 @@ def import_(
         print_json(report.as_data(result))
     else:
         show(report.as_blocks(result))
+
+
+def _draw(progress: Progress, text: str, share: float | None) -> None:
+    progress.draw(text, share, log=text if share is None else f"{text}: {share:.0%}")

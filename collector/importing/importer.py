@@ -17,10 +17,18 @@ from collector.importing.attempts import Identity, Log
 from collector.importing.reading import Meter, Reading, RewardChoice
 from collector.importing.record import common_folder, record_bytes
 from collector.importing.search import find_logs
-from collector.importing.writing import ImportCounts, ImportFiles, RunWriter, writable
+from collector.importing.writing import (
+    EmptyLogError,
+    ImportCounts,
+    ImportFiles,
+    RunWriter,
+    writable,
+)
 from collector.temporary_files import try_lock
 
 Listener = Callable[[str, float | None], None]
+SHOWN = 5
+LABEL_CHARACTERS = 100
 LABEL = re.compile(r"[^A-Za-z0-9._@+-]+")
 
 
@@ -66,6 +74,8 @@ class Imported:
     format: str
     runs: list[ImportedRun]
     passed_over: list[Path] = field(default_factory=list)
+    empty: list[Path] = field(default_factory=list)
+    """Logs without attempts."""
 
 
 def import_logs(request: ImportRequest, listener: Listener = lambda *_: None) -> Imported:
@@ -86,14 +96,13 @@ def import_logs(request: ImportRequest, listener: Listener = lambda *_: None) ->
             _lock(target.rollouts, locks)
         folder = common_folder([path for log in logs for path in log.files])
         importer = _Importer(request, found.format.NAME, folder, drafts, listener)
-        runs = [importer.run(log, target) for log, target in zip(logs, targets, strict=True)]
+        pairs = zip(logs, targets, strict=True)
+        runs = [run for log, target in pairs if (run := importer.run(log, target))]
         reading.rewards.check()
-        for target in targets:
-            for path in target.all():  # those of an earlier run that this one does not have
-                if drafts.current(path) == path:
-                    path.unlink(missing_ok=True)
-        drafts.publish()
-    return Imported(found.format.NAME, runs, found.passed_over)
+        if not runs:
+            raise FileError(f"{_names(logs)}: no log has an attempt")
+        _publish([run.files for run in runs], drafts)
+    return Imported(found.format.NAME, runs, found.passed_over, importer.empty)
 
 
 @dataclass(frozen=True)
@@ -106,9 +115,21 @@ class _Importer:
     """The folder of all logs."""
     drafts: Drafts
     listener: Listener
+    empty: list[Path] = field(default_factory=list)
+    """Logs without attempts, which are no runs."""
 
-    def run(self, log: Log, target: ImportFiles) -> ImportedRun:
-        """Write the files of a run."""
+    def run(self, log: Log, target: ImportFiles) -> ImportedRun | None:
+        """Write the files of a run; None if the log has no attempts."""
+        try:
+            return self._write(log, target)
+        except EmptyLogError:
+            self.empty.append(log.files[0])
+            for path in target.all():
+                if self.drafts.current(path) != path:
+                    self.drafts.drop(path)
+            return None
+
+    def _write(self, log: Log, target: ImportFiles) -> ImportedRun:
         may = writable([target], overwrite=self.request.is_overwriting)
         with RunWriter(target, log.identity, self.drafts, may) as writer:
             for attempt in log.attempts():
@@ -128,17 +149,32 @@ class _Importer:
         return ImportedRun(target, log.identity, counts, log.losses())
 
 
+def _publish(targets: list[ImportFiles], drafts: Drafts) -> None:
+    """Publish the runs, each with its rollouts last: without them, a killed import is no run."""
+    rollouts = [target.rollouts for target in targets]
+    for path in rollouts:
+        path.unlink(missing_ok=True)
+    for target in targets:
+        for path in target.all():  # those of an earlier run that this one does not have
+            if drafts.current(path) == path:
+                path.unlink(missing_ok=True)
+    drafts.publish(last=rollouts)
+
+
+def _names(logs: list[Log]) -> str:
+    names = [str(log.files[0]) for log in logs]
+    return ", ".join(names[:SHOWN]) + (" …" if len(names) > SHOWN else "")
+
+
 def _outputs(logs: list[Log], output: Path) -> list[Path]:
     """Return the rollouts file of each run: several get the output's name with their label."""
     if len(logs) == 1:
         return [output]
-    labels = [LABEL.sub("_", log.label).strip("_.") or "run" for log in logs]
+    labels = [_label(log.label) for log in logs]
     repeated = Counter(labels)
     if any(count > 1 for count in repeated.values()):
         folder = common_folder([path for log in logs for path in log.files])
-        labels = [
-            LABEL.sub("_", str(log.files[0].relative_to(folder).with_suffix(""))) for log in logs
-        ]
+        labels = [_label(str(log.files[0].relative_to(folder).with_suffix(""))) for log in logs]
     numbers: Counter[str] = Counter()
     paths = []
     for label in labels:
@@ -146,6 +182,11 @@ def _outputs(logs: list[Log], output: Path) -> list[Path]:
         name = label if numbers[label] == 1 else f"{label}_{numbers[label]}"
         paths.append(output.with_name(f"{output.stem}-{name}.jsonl"))
     return paths
+
+
+def _label(text: str) -> str:
+    """Return a label as a part of a file's name."""
+    return LABEL.sub("_", text).strip("_.")[:LABEL_CHARACTERS] or "run"
 
 
 def _check_targets(targets: list[ImportFiles], logs: list[Log], *, overwrite: bool) -> None:

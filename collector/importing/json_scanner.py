@@ -14,6 +14,7 @@ from collector.jsonl import read_object
 
 CHUNK_BYTES = 1 << 20
 KEY_BYTES = 1 << 20
+MOST_VALUES = 1_500_000
 SPACE = re.compile(rb"[ \t\r\n]*")
 # up to the next bracket that is not part of a string; a string without its end stops the match
 UP_TO_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', re.DOTALL)
@@ -23,6 +24,10 @@ SCALAR = re.compile(rb"[^ \t\r\n,\]}]*")
 
 class JsonScanError(ValueError):
     """The document is not valid JSON, ends too early, or has a value beyond the limit."""
+
+
+class LongValueError(JsonScanError):
+    """A value has more bytes than it may have."""
 
 
 class JsonScanner:
@@ -149,7 +154,7 @@ class JsonScanner:
         if len(parts) > 64:
             parts[:] = [b"".join(parts)]
         if sum(map(len, parts)) > limit:
-            raise JsonScanError(f"a value at byte {self.position:,} has more than {limit:,} bytes")
+            raise LongValueError(f"a value at byte {self.position:,} has more than {limit:,} bytes")
 
     def _take(self, parts: list[bytes] | None, limit: int) -> None:
         first = self._peek()
@@ -206,5 +211,19 @@ class JsonScanner:
 
 
 def parse_value(text: bytes) -> Any:
-    """Parse any JSON value, NaN and Infinity included; raise ValueError if the text is not one."""
+    """Parse any JSON value, NaN and Infinity included.
+
+    Raise ValueError if the text is not one, or has so many values that they would fill the memory.
+    """
+    check_value_count(text)
     return read_object(b'{"value":' + text + b"}")["value"]
+
+
+def check_value_count(text: bytes) -> None:
+    """Raise ValueError if a text may have more values than fit into memory as Python's objects.
+
+    An object of two characters takes a hundred times as much. Commas inside of texts count as well.
+    """
+    count = sum(map(text.count, (b",", b"{", b"[")))
+    if count > MOST_VALUES:
+        raise JsonScanError(f"a value has more than {MOST_VALUES:,} parts")

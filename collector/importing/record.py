@@ -7,11 +7,10 @@ import os
 from dataclasses import asdict
 from pathlib import Path
 
-import orjson
-
 from collector import __version__
 from collector.errors import FileError
 from collector.importing.attempts import Json, Log
+from collector.importing.encoding import encode_document
 
 
 def common_folder(paths: list[Path]) -> Path:
@@ -31,7 +30,7 @@ def record_bytes(log: Log, *, format_name: str, reward: str | None, folder: Path
             "losses": log.losses(),
         },
     }
-    return orjson.dumps(record, option=orjson.OPT_INDENT_2) + b"\n"
+    return encode_document(record)
 
 
 def _name(path: Path, folder: Path) -> str:

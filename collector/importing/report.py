@@ -9,9 +9,16 @@ from typing import Any
 
 from collector.importing.importer import Imported, ImportedRun
 from collector.terminal import counted_noun, relative_path
-from collector.terminal.blocks import Block, Fact, Line, Styled
+from collector.terminal.blocks import Block, Fact, Line, Styled, TextColumn, TextTable
 
 SHOWN = 5
+RUN_COLUMNS = (
+    TextColumn("run", overflow="wrap"),
+    TextColumn("tasks", 5, "right"),
+    TextColumn("rollouts", 8, "right"),
+    TextColumn("failed", 6, "right"),
+    TextColumn("missing", 7, "right"),
+)
 
 
 def as_data(result: Imported) -> dict[str, Any]:
@@ -19,21 +26,23 @@ def as_data(result: Imported) -> dict[str, Any]:
     return {
         "format": result.format,
         "runs": [_run_data(run) for run in result.runs],
-        "passed_over": [str(path) for path in result.passed_over],
+        "passed_over": [str(path) for path in (*result.passed_over, *result.empty)],
     }
 
 
 def as_blocks(result: Imported) -> list[Block]:
     """Describe the runs and their files, and say what to do next."""
-    blocks: list[Block] = []
-    for run in result.runs:
-        blocks += [*_run_blocks(run, result.format), Line()]
-    return [*blocks, Line(("To profile: ", Styled(profile_command(result), "command")))]
+    runs = _table(result.runs) if len(result.runs) > 1 else _run_blocks(result.runs[0], result)
+    command = Styled(profile_command(result), "command")
+    return [*runs, Line(), Line(("To profile: ", command))]
 
 
 def profile_command(result: Imported) -> str:
     """Return the command that profiles what was imported."""
-    names = " ".join(shlex.quote(relative_path(run.files.rollouts)) for run in result.runs)
+    paths = [run.files.rollouts for run in result.runs]
+    if len(paths) > SHOWN:  # a folder is profiled as a whole
+        paths = [paths[0].parent]
+    names = " ".join(shlex.quote(relative_path(path)) for path in paths)
     is_partial = any(run.counts.missing_count or run.counts.failed_count for run in result.runs)
     return f"spotter profile {names}{' --allow-partial' if is_partial else ''}"
 
@@ -46,6 +55,8 @@ def notes(result: Imported) -> Iterator[str]:
         count = counted_noun(len(result.passed_over), "file")
         verb = "is not a log" if len(result.passed_over) == 1 else "are not logs"
         yield f"passed over {count} that {verb}: {names}{more}"
+    for path in result.empty:
+        yield f"passed over {path.name}: it has no attempts"
     yield from dict.fromkeys(loss for run in result.runs for loss in run.losses)
 
 
@@ -68,22 +79,34 @@ def _run_data(run: ImportedRun) -> dict[str, Any]:
     }
 
 
-def _run_blocks(run: ImportedRun, format_name: str) -> Iterator[Block]:
+def _table(runs: list[ImportedRun]) -> Iterator[Block]:
+    rows = [
+        (
+            relative_path(run.files.rollouts),
+            f"{run.counts.task_count:,}",
+            f"{run.counts.rollout_count:,}",
+            f"{run.counts.failed_count:,}",
+            f"{run.counts.missing_count:,}",
+        )
+        for run in runs
+    ]
+    yield TextTable(RUN_COLUMNS, rows)
+
+
+def _run_blocks(run: ImportedRun, result: Imported) -> Iterator[Block]:
     counts, identity = run.counts, run.identity
     version = f" {identity.framework_version}" if identity.framework_version else ""
-    yield Fact("Run", f"{relative_path(run.files.rollouts)}  ({format_name}{version})")
+    yield Fact("Run", f"{relative_path(run.files.rollouts)}  ({result.format}{version})")
     expected = counts.rollout_count + counts.failed_count + counts.missing_count
     is_whole = expected == counts.rollout_count
-    yield Fact(
-        "Rollouts",
-        Styled(f"{counts.rollout_count:,}/{expected:,}", "good" if is_whole else "caution"),
-    )
+    shown = f"{counts.rollout_count:,}/{expected:,}"
+    yield Fact("Rollouts", Styled(shown, "good" if is_whole else "caution"))
     yield Fact("Tasks", f"{counts.task_count:,}")
     if counts.failures:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.failures.most_common())
-        yield Fact("Failed", f"{counts.failed_count:,} rollouts; attempts: {kinds}")
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.failures.most_common())
+        yield Fact("Failed", f"{counted_noun(counts.failed_count, 'rollout')}: {kinds}")
     if counts.missing_count:
-        yield Fact("Missing", f"{counts.missing_count:,}")
+        yield Fact("Missing", counted_noun(counts.missing_count, "rollout"))
     if counts.unscored_count:
-        yield Fact("Unscored", f"{counts.unscored_count:,} without a reward")
+        yield Fact("Unscored", f"{counted_noun(counts.unscored_count, 'rollout')}")
     yield Fact("Agents", ", ".join(sorted(counts.agents)))

@@ -24,6 +24,7 @@ RESERVED = frozenset(
         *("input_tokens", "output_tokens", "total_tokens"),
     }
 )
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 CLASS_CHARACTERS = 200
 MESSAGE_CHARACTERS = 4000
 
@@ -130,7 +131,11 @@ def _further(attempt: Attempt) -> Json:
     fields = {
         name: value for name, value in attempt.details.items() if _is_field(name, value, taken)
     }
-    rest = {name: value for name, value in attempt.details.items() if name not in fields}
+    rest = {
+        name: value
+        for name, value in attempt.details.items()
+        if name not in fields and value not in EMPTY
+    }
     return {**metrics, **fields, **({DETAILS: rest} if rest else {})}
 
 
@@ -141,4 +146,4 @@ def _metric_name(name: str, taken: set[str]) -> str:
 
 def _is_field(name: str, value: Any, taken: set[str]) -> bool:
     is_number = isinstance(value, (int, float))
-    return not is_number and value is not None and name not in taken and not name.startswith("_")
+    return not is_number and value not in EMPTY and name not in taken and not name.startswith("_")

@@ -6,6 +6,8 @@ from typing import Any
 
 from collector.importing.attempts import Json
 
+MAX_COUNT = 1_000_000
+MAX_TOKENS = 1 << 53
 SAMPLING = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -42,6 +44,12 @@ def number(value: Any) -> float | None:
     return value if isinstance(value, (int, float)) else None
 
 
+def count(value: Any) -> int:
+    """Return a count that a log gives; 0 if it is not one, or too large to be true."""
+    is_count = isinstance(value, (int, float)) and 0 <= value <= MAX_COUNT
+    return int(value) if is_count else 0
+
+
 def numbers(values: Json) -> dict[str, float]:
     """Return the members of an object that are numbers or booleans."""
     return {name: value for name, value in values.items() if isinstance(value, (int, float))}
@@ -65,16 +73,22 @@ def usage(
     input_tokens: Any, output_tokens: Any, *, cached: Any = None, reasoning: Any = None
 ) -> Json | None:
     """Return the usage of an attempt, None if the log has no tokens."""
-    given, made = number(input_tokens), number(output_tokens)
+    given, made = token_count(input_tokens), token_count(output_tokens)
     if given is None and made is None:
         return None
     found: Json = {
-        "input_tokens": int(given or 0),
-        "output_tokens": int(made or 0),
-        "total_tokens": int(given or 0) + int(made or 0),
+        "input_tokens": given or 0,
+        "output_tokens": made or 0,
+        "total_tokens": (given or 0) + (made or 0),
     }
-    if cached is not None:
-        found["input_tokens_details"] = {"cached_tokens": int(cached)}
-    if reasoning is not None:
-        found["output_tokens_details"] = {"reasoning_tokens": int(reasoning)}
+    if (tokens := token_count(cached)) is not None:
+        found["input_tokens_details"] = {"cached_tokens": tokens}
+    if (tokens := token_count(reasoning)) is not None:
+        found["output_tokens_details"] = {"reasoning_tokens": tokens}
     return found
+
+
+def token_count(value: Any) -> int | None:
+    """Return a number of tokens, which some logs store as a float."""
+    is_number = isinstance(value, (int, float)) and abs(value) <= MAX_TOKENS
+    return int(value) if is_number else None

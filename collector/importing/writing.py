@@ -19,11 +19,18 @@ from collector.artifacts import (
     beside,
 )
 from collector.atomic_files import Check, Drafts
-from collector.errors import FileError, InvariantError
+from collector.errors import InvariantError
 from collector.importing.attempts import Attempt, Expected, Identity, Json
+from collector.importing.encoding import encode_row
 from collector.importing.rows import RowMaker, finite
-from collector.jsonl import dump, parse_object
+from collector.jsonl import parse_object
 from collector.keys import MAX_ROLLOUT, Key, Keys
+
+MAX_MISSING = 1_000_000
+
+
+class EmptyLogError(Exception):
+    """A log has neither attempts nor a word of attempts that were to be made."""
 
 
 @dataclass(frozen=True)
@@ -128,11 +135,16 @@ class RunWriter:
             row = self._maker.missing_row(expected, key, self._known_row(key[0]))
             self._write_input(row, key)
             self.counts.missing_count += 1
+            if self.counts.missing_count > MAX_MISSING:
+                raise InvariantError(
+                    f"by the log's own counts, more than {MAX_MISSING:,} attempts are missing: the"
+                    " counts are damaged"
+                )
 
     def finish(self) -> ImportCounts:
-        """Return the counts; raise FileError if the log has no attempts at all."""
+        """Return the counts; raise EmptyLogError if the log has no attempts at all."""
         if not self._asked.count:
-            raise FileError("the log has no attempts")
+            raise EmptyLogError
         self.counts.task_count = len(self._tasks)
         self.counts.failed_count = sum(key not in self._done for key in self._failed)
         return self.counts
@@ -173,7 +185,7 @@ class RunWriter:
 
     @staticmethod
     def _write(file: BinaryIO, row: Json) -> int:
-        line = dump(row) + b"\n"
+        line = encode_row(row)
         file.write(line)
         return len(line)
 

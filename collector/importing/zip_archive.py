@@ -29,10 +29,12 @@ WINDOW_BYTES = 128 << 20
 RATIO = 1000
 RATIO_FREE_BYTES = 16 << 20
 """A member up to this size may be compressed as well as it likes."""
+TOTAL_FREE_BYTES = 1 << 30
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 END = struct.Struct("<4s8xLL")
 END_64 = struct.Struct("<4s36xQQ")
-TAIL_BYTES = 22 + 20 + (1 << 16)
+LOCATOR_BYTES = 20
+TAIL_BYTES = 22 + LOCATOR_BYTES + END_64.size + (1 << 16)
 
 
 class MemberReader(Protocol):
@@ -56,7 +58,7 @@ class ZipArchive:
                 _check_directory_size(path, file)
                 self._zip = self._resources.enter_context(zipfile.ZipFile(file))
                 self._file = file
-                self._check_overlaps()
+                self._check_sizes()
             except BaseException:
                 self._resources.close()
                 raise
@@ -123,9 +125,9 @@ class ZipArchive:
                 " bytes: no log does that, so it is not read"
             )
 
-    def _check_overlaps(self) -> None:
-        """Raise FileError if two members share their bytes, as in files made to grow endlessly."""
-        end = 0
+    def _check_sizes(self) -> None:
+        """Raise FileError if members share their bytes, or would grow beyond all measure."""
+        end = total = 0
         for member in sorted(self._zip.infolist(), key=lambda one: one.header_offset):
             if member.header_offset < end:
                 raise FileError(
@@ -133,6 +135,13 @@ class ZipArchive:
                     " overlap, so it is damaged or made to do harm"
                 )
             end = member.header_offset + member.compress_size
+            total += member.file_size
+        size = self._path.stat().st_size
+        if total > max(RATIO * size, TOTAL_FREE_BYTES):
+            raise FileError(
+                f"cannot read {self._path}: it claims to grow from {size:,} to {total:,} bytes: no"
+                " log does that, so it is not read"
+            )
 
 
 class _StoredMember:
@@ -215,9 +224,9 @@ def _check_directory_size(path: Path, file: BinaryIO) -> None:
     if at < 0 or len(tail) - at < END.size:
         raise zipfile.BadZipFile("the list of its members is missing at its end")
     _, listed, _ = END.unpack_from(tail, at)
-    end_64 = tail.rfind(b"PK\x06\x06", 0, at)
-    if listed == 0xFFFFFFFF and end_64 >= 0:
-        _, listed, _ = END_64.unpack_from(tail, end_64)
+    large = at - LOCATOR_BYTES - END_64.size
+    if large >= 0 and tail.startswith(b"PK\x06\x07", at - LOCATOR_BYTES):  # a zip of above 4 GiB
+        _, listed, _ = END_64.unpack_from(tail, large)
     if listed > DIRECTORY_BYTES:
         raise FileError(
             f"cannot read {path}: the list of its members has {listed:,} bytes,"

@@ -164,6 +164,22 @@ def test_steps_of_a_training_become_runs_of_their_own(tmp_path: Path, out: Path)
     ]
 
 
+def test_a_log_without_attempts_is_not_a_run(tmp_path: Path, out: Path) -> None:
+    empty, full = tmp_path / "0.jsonl", tmp_path / "1.jsonl"
+    empty.touch()
+    assert "no log has an attempt" in refused(out, empty, "--from", "verl", code=4)
+    write_jsonl(full, [verl_row("a", 1.0)])
+    words = ("import", empty, full, "-o", "run.jsonl", "--from", "verl")
+    done = run_command("spotter", *words, cwd=out)
+    assert done.returncode == 0, done.stderr
+    assert "passed over 0.jsonl: it has no attempts" in done.stderr
+    assert names_in(out) == [
+        "run-step_1.jsonl",
+        "run-step_1_materialized_inputs.jsonl",
+        "run-step_1_run.json",
+    ]
+
+
 def test_if_one_of_several_runs_is_damaged_none_is_written(tmp_path: Path, out: Path) -> None:
     write_jsonl(tmp_path / "1.jsonl", [verl_row("a", 1.0)])
     damaged = write_jsonl(tmp_path / "2.jsonl", [verl_row("a", 1.0)])
@@ -209,6 +225,28 @@ def test_a_killed_import_leaves_nothing_that_the_next_does_not_remove(out: Path)
     assert not list(out.glob("run*"))
     import_case(VERL, out / "run.jsonl")
     assert names_in(out) == ["run.jsonl", "run_materialized_inputs.jsonl", "run_run.json"]
+
+
+def test_an_import_that_dies_while_it_publishes_leaves_no_half_run(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rollouts make the run: they go first and come last."""
+    import_case(VERL, out / "run.jsonl")
+    replaced: list[str] = []
+
+    def die_at_the_last(path: Path, target: Path) -> Path:
+        replaced.append(target.name)
+        if target.name == "run.jsonl":
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    rename = Path.replace
+    monkeypatch.setattr(Path, "replace", die_at_the_last)
+    words = ("import", LEGACY, "-o", "run.jsonl", "--overwrite")
+    assert run_command("spotter", *words, cwd=out).returncode == 4
+    assert replaced[-1] == "run.jsonl"
+    assert len(replaced) == 4
+    assert not (out / "run.jsonl").exists()
 
 
 def test_an_interrupted_import_removes_its_drafts(

@@ -1,4 +1,4 @@
-"""A round of a soak: collect in two parts, merge, profile, export, report; all under kills."""
+"""A round of a soak: collect in parts, merge, import, profile, export, report; all under kills."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pathlib import Path
 
 from tests.soak import promises
 from tests.soak.world import Ended, World
+from tests.support import ROOT
 
 Words = tuple[str | Path, ...]
+LOGS = ROOT / "tests" / "fixtures" / "imports" / "verifiers" / "legacy"
 TASKS = 24
 REPEATS = 3
 MOST_KILLS = 6
@@ -46,7 +48,10 @@ class Round:
 
     def run(self) -> None:
         """Run all steps, then check that everything is there once and nothing else is."""
-        steps = [*self._collecting(), self._aggregating(), self._profiling(), *self._publishing()]
+        steps = [
+            *(*self._collecting(), self._aggregating(), self._importing()),
+            *(self._profiling(), *self._publishing()),
+        ]
         if self.world.rng.random() < 0.3:
             steps.append(self._demo())
         for step in steps:
@@ -110,6 +115,12 @@ class Round:
         return Step(
             ("aggregate", "-i", "part?.jsonl", "-o", path.name, "--overwrite", address),
             lambda _: self._check_run(path),
+        )
+
+    def _importing(self) -> Step:
+        path = self.folder / "imported.jsonl"
+        return Step(
+            ("import", LOGS, "-o", path.name, "--overwrite"), lambda _: self._check_run(path)
         )
 
     def _profiling(self) -> Step:

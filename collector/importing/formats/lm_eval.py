@@ -19,7 +19,7 @@ from collector.importing.candidates import Candidate, Claim
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items, text_message
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, part, sampling, text
+from collector.importing.values import count, items, number, part, sampling, text
 
 NAME = "lm_eval"
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)")
@@ -113,7 +113,7 @@ class LmEvalLog:
         """Yield the documents that the results file counts and the samples lack."""
         for benchmark, seen in self._seen.items():
             counts = part(part(self._results, "n-samples"), benchmark)
-            absent = int(number(counts.get("effective")) or 0) - len(seen)
+            absent = count(counts.get("effective")) - len(seen)
             unseen = (str(index) for index in itertools.count() if str(index) not in seen)
             for document in itertools.islice(unseen, max(absent, 0)):
                 yield Expected(f"{benchmark}/{document}", 0)

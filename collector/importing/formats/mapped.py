@@ -20,6 +20,7 @@ from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
 from collector.importing.values import number, text, usage
 from collector.jsonl import dump
+from collector.keys import TASK
 
 REQUIRED = ("reward", "messages", "input")
 
@@ -32,8 +33,9 @@ class MappedFormat:
     NAME: str = "mapping"
 
     def claim(self, file: Candidate) -> Claim | None:
-        """Claim every file of JSON lines."""
-        return Claim.LOG if file.first_object is not None else None
+        """Claim every file of JSON lines, except those of runs."""
+        row = file.first_object
+        return Claim.LOG if row is not None and TASK not in row else None
 
     def open_logs(self, files: list[Path], reading: Reading) -> list[Log]:
         """Return one run of all files."""

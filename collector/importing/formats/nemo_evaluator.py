@@ -18,7 +18,17 @@ from collector.importing.indexed_rows import IndexedRows
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import text_message
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, numbers, part, sampling, text, usage
+from collector.importing.values import (
+    count,
+    items,
+    number,
+    numbers,
+    part,
+    sampling,
+    text,
+    token_count,
+    usage,
+)
 
 NAME = "nemo_evaluator"
 RESULTS, TRAJECTORIES = "results.jsonl", "trajectories.jsonl"
@@ -101,11 +111,11 @@ class EvaluatorLog:
     def expected(self) -> Iterator[Expected]:
         """Yield the repeats of each problem that the bundle asks for."""
         benchmark, config = part(self._bundle, "benchmark"), part(self._bundle, "config")
-        repeats = int(number(benchmark.get("repeats") or config.get("repeats")) or 0)
+        repeats = count(benchmark.get("repeats") or config.get("repeats"))
         for problem in self._counts:
             for repeat in range(repeats):
                 yield Expected(problem, repeat)
-        samples = int(number(benchmark.get("samples")) or 0)
+        samples = count(benchmark.get("samples"))
         if repeats and samples > len(self._counts):
             unseen = [str(index) for index in range(samples) if str(index) not in self._counts]
             for problem in unseen[: samples - len(self._counts)]:
@@ -212,8 +222,8 @@ def _usage(row: Json, further: Json) -> Json | None:
         totals = [part(one, "final_metrics") for one in items(row, "trajectory")]
         total = totals[0] if totals else {}
         found = usage(total.get("total_prompt_tokens"), total.get("total_completion_tokens"))
-    sum_only = number(row.get("tokens"))
-    return found or ({"total_tokens": int(sum_only)} if sum_only else None)
+    total_only = token_count(row.get("tokens"))
+    return found or ({"total_tokens": total_only} if total_only else None)
 
 
 def _category(row: Json, further: Json) -> Any:

@@ -17,7 +17,7 @@ from collector.importing.candidates import Candidate
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, numbers, part, sampling, text, usage
+from collector.importing.values import count, items, number, numbers, part, sampling, text, usage
 
 METADATA = "metadata.json"
 OWN = (
@@ -69,8 +69,8 @@ class LegacyLog:
 
     def expected(self) -> Iterator[Expected]:
         """Yield what the metadata ask for; examples without a row if they can only be numbers."""
-        examples = int(number(self._metadata.get("num_examples")) or 0)
-        repeats = int(number(self._metadata.get("rollouts_per_example")) or 0)
+        examples = count(self._metadata.get("num_examples"))
+        repeats = count(self._metadata.get("rollouts_per_example"))
         known = [str(index) for index in range(examples)]
         are_numbers = set(self._counts) <= set(known)
         for example in known if are_numbers else self._counts:

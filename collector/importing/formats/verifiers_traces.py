@@ -16,7 +16,7 @@ from collector.importing.formats.trace_messages import branches, question_input,
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, numbers, part, sampling, text, usage
+from collector.importing.values import count, items, number, numbers, part, sampling, text, usage
 
 CONFIG = Path("configs", "resolved", "eval.json")
 DEFAULT_AGENT = "agent"
@@ -98,10 +98,10 @@ class TraceLog:
 
     def expected(self) -> Iterator[Expected]:
         """Yield the rollouts of the episodes that the config asks for and the file lacks."""
-        wanted = int(number(self._config.get("num_rollouts")) or 0)
-        for task, count in self._episodes.items():
-            for number_ in range(max(wanted - count, 0) * self._trace_count):
-                yield Expected(task, self._rollouts[task] + number_)
+        wanted = count(self._config.get("num_rollouts"))
+        for task, present in self._episodes.items():
+            for further in range(max(wanted - present, 0) * self._trace_count):
+                yield Expected(task, self._rollouts[task] + further)
 
     def losses(self) -> list[str]:
         """Say what was left out."""
@@ -166,11 +166,13 @@ class TraceLog:
         metrics = numbers({**part(trace, "metrics"), **scores})
         agent = part(trace, "agent")
         details = {one: value for one, value in trace.items() if one not in OWN}
-        details |= {"episode": episode.get("id"), "trace": trace.get("id")}
-        if len(paths) > 1:
-            details["other_branches"] = paths[:-1]
-        if others:
-            details["other_traces"] = others
+        details |= {
+            "episode": episode.get("id"),
+            "trace": trace.get("id"),
+            "other_branches": paths[:-1],
+            # how an agent was reached may be a secret
+            "other_traces": [{**one, "agent": _agent(one)} for one in others],
+        }
         return Attempt(
             task=name,
             rollout=self._next(name),
@@ -199,6 +201,12 @@ class TraceLog:
     def _config(self) -> Json:
         path = self.path.parent / CONFIG
         return (Candidate(path).whole_object or {}) if path.is_file() else {}
+
+
+def _agent(trace: Json) -> Json:
+    """Return who made a trace."""
+    agent = part(trace, "agent")
+    return {"name": agent.get("name"), "model": part(agent, "config").get("model")}
 
 
 def _task_name(task: Json) -> str:

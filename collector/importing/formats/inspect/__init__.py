@@ -71,7 +71,7 @@ class InspectLog:
         for sample in self._file.samples():
             try:
                 attempt = self._reader.attempt(sample)
-            except ValueError as error:
+            except (ValueError, TypeError, RecursionError) as error:
                 raise FileError(f"cannot read {self._path}: {error}") from error
             self._seen.setdefault(attempt.task)
             self._count += 1

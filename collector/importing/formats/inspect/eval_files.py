@@ -16,14 +16,15 @@ from collector.importing.formats.inspect.sample_rows import (
     read_sample,
     referred_names,
     scan_sample,
+    too_long,
 )
-from collector.importing.json_scanner import JsonScanner
+from collector.importing.json_scanner import JsonScanner, check_value_count
 from collector.importing.reading import Meter
 from collector.importing.zip_archive import ZipArchive
 from collector.jsonl import read_object
 from collector.terminal import label
 
-HEADER_BYTES = 64 << 20
+HEADER_BYTES = 32 << 20
 SAMPLES = "samples/"
 SHELL = "/sample.json"
 
@@ -71,7 +72,9 @@ class _Members:
 
     def object(self, name: str) -> Json:
         with self._place(name):
-            return read_object(self._zip.read(name, HEADER_BYTES))
+            text = self._zip.read(name, HEADER_BYTES)
+            check_value_count(text)
+            return read_object(text)
 
     def _pieces(self) -> dict[str, list[str]]:
         """Return the members of each sample that is stored in pieces, by the sample's folder."""
@@ -90,15 +93,31 @@ class _Members:
 
     def _joined(self, folder: str, names: list[str]) -> Json:
         row = self.object(f"{folder}{SHELL}")
-        pool = list(self._sequence(f"{folder}/messages/", names))
-        row["messages"] = [one for start, end in row["message_refs"] for one in pool[start:end]]
+        with self._place(folder):
+            messages = [name for name in names if name.startswith(f"{folder}/messages/")]
+            if sum(map(self._zip.size, messages)) > SAMPLE_BYTES:
+                raise too_long()
+            pool = list(self._sequence(f"{folder}/messages/", names))
+            row["messages"] = [one for start, end in row["message_refs"] for one in pool[start:end]]
         if f"{folder}/metadata.json" in self._names:
             row["metadata"] = self.object(f"{folder}/metadata.json")
         row[EVENT] = next(filter(is_model_event, self._sequence(f"{folder}/events/", names)), None)
-        wanted = referred_names(row)
-        texts = enumerate(self._sequence(f"{folder}/attachments/", names) if wanted else ())
-        row["attachments"] = {str(at): text for at, text in texts if str(at) in wanted}
+        with self._place(folder):
+            row["attachments"] = self._attachments(f"{folder}/attachments/", names, row)
         return row
+
+    def _attachments(self, start: str, names: list[str], row: Json) -> Json:
+        """Return the attachments that a sample refers to, by their numbers."""
+        wanted = referred_names(row)
+        found: Json = {}
+        left = SAMPLE_BYTES
+        for number, text in enumerate(self._sequence(start, names) if wanted else ()):
+            if str(number) in wanted:
+                found[str(number)] = text
+                left -= len(text)
+                if left < 0:
+                    raise too_long()
+        return found
 
     def _sequence(self, start: str, names: list[str]) -> Iterator[Any]:
         """Give the values of a sequence, whose members are named by the number of their first."""
@@ -115,9 +134,7 @@ class _Members:
         try:
             yield
         except (ValueError, LookupError, TypeError) as error:
-            raise FileError(
-                f"cannot read {self._path}: its member {label(name)} is damaged: {error}"
-            ) from error
+            raise FileError(f"cannot read {self._path} (member {label(name)}): {error}") from error
 
 
 def _owner(name: str, folders: Container[str]) -> str | None:

@@ -7,13 +7,18 @@ from typing import Any
 
 from collector.importing.attempts import Json
 from collector.importing.formats.inspect.messages import attachment_names
-from collector.importing.json_scanner import JsonScanner, parse_value
+from collector.importing.json_scanner import (
+    JsonScanner,
+    LongValueError,
+    check_value_count,
+    parse_value,
+)
 from collector.jsonl import read_object
 
 SMALL_BYTES = 8 << 20
 """A sample up to this size is parsed as a whole, which is faster."""
-SAMPLE_BYTES = 64 << 20
-"""The most bytes of one field of a sample that is carried over."""
+SAMPLE_BYTES = 32 << 20
+"""The most bytes of a sample that are carried over."""
 SKIPPED = ("events", "transcript", "events_data", "message_pool", "call_pool", "store")
 EVENT = "first_model_event"
 REFERRING = ("input", "messages", EVENT)
@@ -21,6 +26,7 @@ REFERRING = ("input", "messages", EVENT)
 
 def parse_sample(text: bytes) -> Json:
     """Parse a sample; only its first call of the model is kept of its events."""
+    check_value_count(text)
     row = read_object(text)
     transcript = row.get("transcript")
     if isinstance(transcript, dict):  # logs of 2024
@@ -35,20 +41,42 @@ def scan_sample(scanner: JsonScanner) -> Json:
     """Read a sample of any size; only the attachments that its messages refer to are kept."""
     row: Json = {}
     late: bytes | None = None
+    budget = _Budget(scanner)
     for name in scanner.members():
         if name == "events":
             row[EVENT] = _scan_events(scanner)
         elif name == "transcript":
-            _scan_transcript(scanner, row)
+            _scan_transcript(budget, row)
         elif name == "attachments" and "messages" in row:
-            row[name] = _scan_attachments(scanner, row)
+            row[name] = _scan_attachments(budget, row)
         elif name == "attachments":
-            late = scanner.value(SAMPLE_BYTES)
+            late = budget.value()
         elif name not in SKIPPED:
-            row[name] = scanner.parsed(SAMPLE_BYTES)
+            row[name] = parse_value(budget.value())
     if late is not None:
         row["attachments"] = parse_value(late)
     return row
+
+
+class _Budget:
+    """Takes values of a sample until they have too many bytes together."""
+
+    def __init__(self, scanner: JsonScanner) -> None:
+        self.scanner = scanner
+        self._left = SAMPLE_BYTES
+
+    def value(self) -> bytes:
+        try:
+            text = self.scanner.value(self._left)
+        except LongValueError:
+            raise too_long() from None
+        self._left -= len(text)
+        return text
+
+
+def too_long() -> ValueError:
+    """Return the error of a sample that cannot be a row of a run."""
+    return ValueError(f"a sample has more than {SAMPLE_BYTES:,} bytes besides its events")
 
 
 def is_model_event(event: Any) -> bool:
@@ -56,12 +84,12 @@ def is_model_event(event: Any) -> bool:
     return isinstance(event, dict) and event.get("event") == "model"
 
 
-def _scan_transcript(scanner: JsonScanner, row: Json) -> None:
-    for name in scanner.members():
+def _scan_transcript(budget: _Budget, row: Json) -> None:
+    for name in budget.scanner.members():
         if name == "events":
-            row[EVENT] = _scan_events(scanner)
+            row[EVENT] = _scan_events(budget.scanner)
         elif name == "content":
-            row["attachments"] = _scan_attachments(scanner, row)
+            row["attachments"] = _scan_attachments(budget, row)
 
 
 def _scan_events(scanner: JsonScanner) -> Json | None:
@@ -73,9 +101,10 @@ def _scan_events(scanner: JsonScanner) -> Json | None:
     return found
 
 
-def _scan_attachments(scanner: JsonScanner, row: Json) -> Json:
+def _scan_attachments(budget: _Budget, row: Json) -> Json:
     wanted = referred_names(row)
-    return {name: scanner.parsed(SAMPLE_BYTES) for name in scanner.members() if name in wanted}
+    names = (name for name in budget.scanner.members() if name in wanted)
+    return {name: parse_value(budget.value()) for name in names}
 
 
 def referred_names(row: Json) -> set[str]:

@@ -1,0 +1,114 @@
+"""The parts that the readers of logs share: paths, questions, messages, rewards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from collector.errors import UsageError
+from collector.importing.asked import asked_row
+from collector.importing.formats.trace_messages import branches
+from collector.importing.json_paths import parse_path
+from collector.importing.messages import chat_items
+from collector.importing.reading import RewardChoice
+from collector.importing.values import count, usage
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("a", {"b": [1, {"c.d": 2}]}),
+        ("$.a.b[0]", 1),
+        ("a.b[-1]", {"c.d": 2}),
+        ('a.b[1]["c.d"]', 2),
+        ("a.b[7]", None),
+        ("a.b.c", None),
+        ("x.y", None),
+    ],
+)
+def test_a_path_finds_a_value_or_nothing(path: str, found: Any) -> None:
+    assert parse_path(path).find({"a": {"b": [1, {"c.d": 2}]}}) == found
+
+
+@pytest.mark.parametrize("path", ["", "$", "a[", "a[x]", "[]"])
+def test_what_is_not_a_path_is_refused(path: str) -> None:
+    with pytest.raises(ValueError, match="path"):
+        parse_path(path)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        "2 + 2?",
+        [{"role": "user", "content": "2 + 2?"}],
+        [{"type": "message", "id": "m1", "role": "user", "content": "2 + 2?"}],
+        [{"role": "user", "content": [{"type": "input_text", "text": "2 + 2?"}]}],
+    ],
+    ids=["text", "chat", "item", "parts"],
+)
+@pytest.mark.parametrize("answer", [4, "4"])
+def test_the_same_question_is_the_same_row_however_it_is_written(
+    messages: Any, answer: Any
+) -> None:
+    assert asked_row(messages, answer=answer) == {
+        "responses_create_params": {"input": [{"role": "user", "content": "2 + 2?"}]},
+        "expected_answer": "4",
+    }
+
+
+def test_chat_messages_become_items() -> None:
+    call = {"id": "c", "function": {"name": "add", "arguments": {"a": 1}}}
+    items = chat_items(
+        [
+            {"role": "assistant", "content": "", "tool_calls": [call], "reasoning": "Hm."},
+            {"role": "tool", "tool_call_id": "c", "content": {"sum": 1}},
+            {"role": "assistant", "content": None},
+            "loose text",
+        ]
+    )
+    assert [item["type"] for item in items] == [
+        *("reasoning", "function_call", "function_call_output", "message", "message"),
+    ]
+    assert items[1]["arguments"] == '{"a":1}'
+    assert items[2]["output"] == '{"sum":1}'
+
+
+def test_each_leaf_of_a_tree_is_a_branch() -> None:
+    nodes = [
+        {"message": {"content": "root"}},
+        {"message": {"content": "left"}, "parent": 0},
+        {"message": {"content": "right"}, "parent": 0},
+        {"message": {"content": "alone"}},
+    ]
+    texts = [[message["content"] for message in branch] for branch in branches(nodes)]
+    assert texts == [["root", "left"], ["root", "right"], ["alone"]]
+
+
+def test_nodes_in_a_circle_end() -> None:
+    circle = [{"message": {}, "parent": 1}, {"message": {}, "parent": 0}, {"parent": 1}]
+    assert len(branches(circle)) == 1
+
+
+def test_a_reward_that_only_some_attempts_have_is_none_for_the_others() -> None:
+    rewards = RewardChoice("acc")
+    assert rewards.choose({"acc": 1.0}, 0.5) == 1.0
+    assert rewards.choose({"other": 1.0}, 0.5) is None
+    rewards.check()
+
+
+def test_a_reward_that_no_attempt_has_is_refused() -> None:
+    rewards = RewardChoice("acc")
+    rewards.choose({"accuracy": 1.0})
+    with pytest.raises(UsageError, match="--reward acc: unknown"):
+        rewards.check()
+
+
+@pytest.mark.parametrize("value", [None, "3", -1, 10**30, float("nan")])
+def test_what_is_not_a_count_counts_nothing(value: Any) -> None:
+    assert count(value) == 0
+
+
+def test_tokens_that_are_floats_become_integers() -> None:
+    assert usage(3.0, 2.0) == {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
+    assert usage(None, float("nan")) is None
