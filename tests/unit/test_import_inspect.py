@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -323,3 +324,63 @@ def test_other_zips_and_objects_are_not_claimed(tmp_path: Path) -> None:
     plain.write_text('{"version": 2, "rows": []}')
     assert inspect.claim(Candidate(zipped)) is None
     assert inspect.claim(Candidate(plain)) is None
+
+
+def test_damaged_bytes_never_end_in_a_traceback(tmp_path: Path) -> None:
+    path = write_eval(tmp_path / "a.eval", [sample(), sample(2, 2)])
+    whole = path.read_bytes()
+    refused = 0
+    for seed in range(60):
+        chance = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(2):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.choice([len(data), chance.randrange(40, len(data))])])
+        try:
+            (log,) = inspect.open_logs([path], Reading())
+            list(log.attempts())
+        except FileError:
+            refused += 1
+    assert refused > 40
+
+
+ODD: dict[str, Any] = {
+    "messages": [[3], "text", {"a": 1}, [{"role": "assistant", "tool_calls": 1.5}]],
+    "scores": [3, [], {"match": None}, {"match": {"value": {"a": {}}}}],
+    "attachments": [[], "x", {"a1": 3}],
+    "model_usage": [3, {"openai/small": 3}, {"openai/small": {}}],
+    "events": ["x", [3], [{"event": "model", "tools": 3}], [{"event": "model", "tools": [{}]}]],
+    "output": [3, {"choices": 3}, {"choices": [3]}],
+    "input": [3, [3], [{"content": {}}]],
+    "target": [3, [], {}],
+    "error": ["x", {}, {"message": 3}],
+    "error_retries": [3, [3]],
+    "limit": [3, "x"],
+    "metadata": [3, [], {"reward": "x", "match": "y"}],
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize(("name", "values"), ODD.items(), ids=ODD)
+def test_fields_of_another_form_are_read_as_far_as_they_go(
+    tmp_path: Path,
+    write: Callable[[Path, list[Row]], Path],
+    name: str,
+    values: list[Any],
+) -> None:
+    if write is write_pieces and name in ("messages", "events", "attachments"):
+        pytest.skip("the pieces are made from these")
+    for value in values:
+        log, _ = open_log(write(tmp_path / "log", [sample(**{name: value})]))
+        (attempt,) = log.attempts()
+        assert attempt.task == "one/1"
+
+
+@pytest.mark.parametrize("depth", [990, 5_000])
+def test_a_sample_that_is_nested_too_deeply_is_refused(tmp_path: Path, depth: int) -> None:
+    path = write_json(tmp_path / "a.json", [sample(target="DEEP")])
+    nested = "[" * depth + "]" * depth
+    messages = f'"messages": [{{"role": "user", "content": {nested}}}], "old_messages":'
+    path.write_text(path.read_text().replace('"messages":', messages))
+    with pytest.raises(FileError, match=r"a\.json"):
+        list(open_log(path)[0].attempts())

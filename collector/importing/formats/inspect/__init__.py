@@ -15,7 +15,7 @@ from collector.importing.formats.inspect.header import Header
 from collector.importing.formats.inspect.samples import SampleReader
 from collector.importing.formats.inspect.scores import Scores
 from collector.importing.reading import Reading
-from collector.terminal import counted_noun
+from collector.terminal import counted_noun, label
 
 NAME = "inspect"
 ZIP = b"PK\x03\x04"
@@ -71,8 +71,13 @@ class InspectLog:
         for sample in self._file.samples():
             try:
                 attempt = self._reader.attempt(sample)
-            except (ValueError, TypeError, RecursionError) as error:
+            except ValueError as error:
                 raise FileError(f"cannot read {self._path}: {error}") from error
+            except (TypeError, AttributeError, RecursionError) as error:
+                raise FileError(
+                    f"cannot read {self._path}: its sample {label(sample.get('id'))} does not have"
+                    " the form of a sample"
+                ) from error
             self._seen.setdefault(attempt.task)
             self._count += 1
             yield attempt
