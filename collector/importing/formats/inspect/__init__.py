@@ -49,7 +49,6 @@ class InspectLog:
         self._scores = Scores(reading.rewards, scorers)
         self._reader = SampleReader(self._header.model, self._scores, scorers)
         self._seen: dict[str, None] = {}
-        self._count = 0
 
     @property
     def identity(self) -> Identity:
@@ -67,10 +66,10 @@ class InspectLog:
         return (self._path,)
 
     def attempts(self) -> Iterator[Attempt]:
-        """Yield an attempt per sample and epoch, in the order of the log."""
+        """Yield the attempts of each sample and epoch, in the order of the log."""
         for sample in self._file.samples():
             try:
-                attempt = self._reader.attempt(sample)
+                attempts = list(self._reader.attempts(sample))
             except ValueError as error:
                 raise FileError(f"cannot read {self._path}: {error}") from error
             except (TypeError, AttributeError, RecursionError) as error:
@@ -78,9 +77,8 @@ class InspectLog:
                     f"cannot read {self._path}: its sample {label(sample.get('id'))} does not have"
                     " the form of a sample"
                 ) from error
-            self._seen.setdefault(attempt.task)
-            self._count += 1
-            yield attempt
+            self._seen.setdefault(attempts[-1].task)
+            yield from attempts
 
     def expected(self) -> Iterator[Expected]:
         """Yield the sample ids of the header, each as often as there are epochs.
