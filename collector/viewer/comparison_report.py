@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from collector.viewer.marts.store import MEMORY_LIMIT, Query, Reader, Store
 from collector.viewer.pages.compare import Compared, PairView, page_data, read_compared, read_view
 from collector.viewer.render import render
 from collector.viewer.report import TASKS, find_run, frame_data, write_html
+from collector.viewer.text import without_folders
 from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.scratch import log_defects
@@ -64,7 +65,8 @@ def write_comparison_report(warehouse: Path, request: ComparisonReportRequest, t
     settings = compared.stored or ComparisonSettings()
     figures = _compare(warehouse, compared, settings, request.pair_count)
     with _open_warehouse(warehouse) as reader:
-        comparison_tasks.add_prompts(reader, figures.listing, compared.values)
+        rows = [*figures.listing.rows, *figures.tasks]
+        comparison_tasks.add_prompts(reader, rows, compared.values)
         pairs = [
             comparison_tasks.read_pair(reader, task, compared.values) for task in figures.tasks
         ]
@@ -120,7 +122,9 @@ def _read_views(folder: Path, compared: Compared, pairs: list[RolloutPair]) -> l
         for side in compared.sides:
             if pairs and not check_sources(side.run).is_missing:
                 transcripts.build(Path(side.run["rollouts_path"]))
-        return [read_view(transcripts, compared, pair) for pair in pairs]
+        views = [read_view(transcripts, compared, pair) for pair in pairs]
+        paths = [Path(side.run["rollouts_path"]) for side in compared.sides]
+        return [replace(view, trouble=without_folders(view.trouble, *paths)) for view in views]
     finally:
         transcripts.close()
 

@@ -28,6 +28,7 @@ from collector.viewer.marts.store import Query, Reader, Store
 from collector.viewer.pages import tasks
 from collector.viewer.pages.rollout import findings_of
 from collector.viewer.render import render
+from collector.viewer.text import without_folders
 from collector.viewer.transcripts.conversation import RolloutConversation, read_conversation
 from collector.viewer.transcripts.files import Transcripts
 from collector.viewer.transcripts.rollout_fields import RolloutDetails, read_details
@@ -183,7 +184,8 @@ def _read_row(reader: Reader, run: Row, key: Key) -> Row:
     row = reader.row(Query(queries.ROLLOUT, values))
     if row is None:
         raise UsageError(f"--rollout {key[0]}:{key[1]}: {run['run_id']} has no such rollout")
-    return row
+    task = reader.row(Query(queries.PROMPT, {**values, "agent": row["agent_name"]})) or {}
+    return {**row, "prompt": task.get("prompt")}
 
 
 def _read_rollouts(run: Row, rows: list[Row], folder: Path) -> list[ReportedRollout]:
@@ -201,7 +203,7 @@ def _read_rollout(transcripts: Transcripts, path: Path, row: Row) -> ReportedRol
     try:
         stored = transcripts.read(path, row["task_index"], row["rollout_index"])
     except FileError as error:
-        return ReportedRollout(row, None, None, str(error))
+        return ReportedRollout(row, None, None, without_folders(str(error), path))
     cutter = Cutter(ROLLOUT_CHARS)
     try:
         conversation = read_conversation(stored.row, cutter)

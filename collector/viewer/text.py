@@ -8,6 +8,7 @@ import re
 import shlex
 import unicodedata
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -133,6 +134,18 @@ def tail(path: str) -> str:
     return "/".join(path.rsplit("/", 2)[-2:])
 
 
+def file_name(path: str, is_report: bool = True) -> str:  # noqa: FBT001, FBT002 - a filter
+    """Return the name of a file without its folders, which a report must not tell."""
+    return path.rpartition("/")[2] if is_report else path
+
+
+def without_folders(text: str, *paths: Path) -> str:
+    """Return a message without the folders of the files that it names."""
+    for path in paths:
+        text = text.replace(f"{path.parent}/", "")
+    return text
+
+
 def utc(seconds: float) -> datetime:
     """Convert seconds since the epoch to a UTC time without a zone, as in the marts."""
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
@@ -166,6 +179,7 @@ FILTERS: dict[str, Any] = {
     "moment": moment,
     "size": size,
     "tail": tail,
+    "file_name": file_name,
     "shell": shlex.quote,
     "sampling": sampling_text,
     "span": span_text,

@@ -12,8 +12,18 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import REPEATS, TASKS, Visitor, World, column, is_drawn, reward_of
+from tests.browser import (
+    REPEATS,
+    TASKS,
+    Visitor,
+    VisitorFactory,
+    World,
+    column,
+    is_drawn,
+    reward_of,
+)
 from tests.sandboxes import ask_all
+from tests.viewers import Watched
 
 PASSES = {task: sum(reward_of(task, i) == 1 for i in range(REPEATS)) for task in range(TASKS)}
 
@@ -349,6 +359,62 @@ def test_a_query_is_run_by_button_and_by_keys(visitor: Visitor) -> None:
     page.wait_for_load_state()  # until then nothing listens to keys
     field.press("Control+Enter")
     expect(result.get_by_role("cell")).to_have_text("42")
+
+
+def test_the_editor_completes_columns_of_the_tables_that_the_query_names(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.open("/sql")
+    page.wait_for_load_state()
+    page.keyboard.type("select pass_r from task_b")
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="task_bands")).to_be_visible()
+    page.keyboard.press("Enter")
+    for _ in range(len(" from task_bands")):
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.type("a")
+    expect(options.filter(has_text="pass_ratio")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Query")).to_have_text("select pass_ratio from task_bands")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**q=select+pass_ratio+from+task_bands")
+    expect(page.get_by_role("heading", name="Result")).to_be_visible()
+
+
+def test_the_editor_has_colours_and_typing_over_a_selection_keeps_the_policy(
+    visitor: Visitor,
+) -> None:
+    page = visitor.page
+    visitor.open("/sql", q="select 'a' as letter\nfrom runs")
+    page.wait_for_load_state()
+    colours = page.get_by_label("Query").evaluate(
+        """content => [...content.querySelectorAll("span")].map(
+            (span) => `${span.textContent} ${getComputedStyle(span).color}`)"""
+    )
+    assert len({text.partition(" ")[2] for text in colours}) >= 2, colours
+    page.get_by_label("Query").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("select 7 as n")  # n is a letter here, not the next page
+    assert page.locator("#query").input_value() == "select 7 as n"
+
+
+def test_a_query_can_be_run_without_scripts(viewer: Watched, open_browser: VisitorFactory) -> None:
+    page = open_browser(viewer.base, java_script_enabled=False).page
+    page.goto(f"{viewer.base}/sql")
+    page.get_by_label("Query").fill("select 6 * 7 as answer")
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("region", name="Result").get_by_role("cell")).to_have_text("42")
+
+
+def test_ids_in_a_result_lead_to_their_pages(visitor: Visitor, world: World) -> None:
+    page = visitor.page
+    query = "select run_id, task_index, rollout_index, 'x' as other from rollout_infos"
+    where = f" where run_id = '{world.a}' and task_index = 7 and rollout_index = 2"
+    for name, heading in ((world.a, world.a), ("7", "Task 7"), ("2", "Task 7, rollout 2")):
+        visitor.open("/sql", q=query + where)
+        result = page.get_by_role("region", name="Result")
+        expect(result.get_by_role("link")).to_have_count(4)  # and the download
+        result.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(heading)
 
 
 def test_a_wrong_query_gets_its_message(visitor: Visitor) -> None:

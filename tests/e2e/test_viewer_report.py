@@ -71,8 +71,9 @@ def test_the_report_shows_as_many_rollouts_as_were_asked_for(reader: Visitor) ->
 
 
 def test_the_rollouts_with_findings_come_first(reader: Visitor) -> None:
-    titles = reader.page.locator("section.rollout h3").all_text_contents()
-    assert titles[0] == "Task 3, rollout 1"
+    headings = reader.page.locator("section.rollout h3").all_text_contents()
+    assert headings[0].startswith("Task 3, rollout 1: Question 3 of the badger: what is 3 plus 4?")
+    titles = [text.partition(":")[0] for text in headings]
     assert sorted(titles[1:3]) == ["Task 11, rollout 3", "Task 4, rollout 3"]
     findings = reader.page.locator("section.rollout .findings").all_inner_texts()
     assert findings == ["The output is truncated."] * 2
@@ -148,6 +149,12 @@ def test_the_report_is_one_file_that_names_no_other(report: Path) -> None:
     assert "unsafe-inline" not in text
 
 
+def test_a_report_tells_no_folders(report: Path, world: World) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert world.alpha.rollouts.name in text
+    assert str(world.warehouse.parent) not in text
+
+
 def test_an_unknown_run_is_refused_with_a_guess(world: World, tmp_path: Path) -> None:
     wrong = world.a[:-1] + ("0" if world.a[-1] != "0" else "1")
     result = run_command("spotter", "report", wrong, "-w", world.warehouse, cwd=tmp_path)
@@ -193,4 +200,5 @@ def test_without_its_rollouts_file_a_report_says_so(
     visitor = open_browser(target.as_uri())
     visitor.page.goto(target.as_uri())
     expect(visitor.page.get_by_text("The transcript cannot be shown").first).to_be_visible()
+    assert str(tmp_path) not in target.read_text(encoding="utf-8")
     assert is_drawn(visitor.page, "#rewards canvas")

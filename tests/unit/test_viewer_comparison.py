@@ -231,6 +231,9 @@ def test_the_report_on_two_runs_is_the_page_in_one_file(
     assert all(f'href="#{anchor}"' in html for anchor in anchors)
     assert not re.findall(r'(?:href|src)="(?!#)[^"]*"', html), "nothing leads out of the file"
     assert "<script>window.pwned" not in html
+    assert str(made.warehouse.parent) not in html
+    headings = re.findall(r'<h3 id="pair-\d+-title">([^<]+): <span class="asked">', html)
+    assert len(headings) == 2, "with the beginnings of the prompts"
 
 
 def test_the_report_refuses_an_agent_that_a_run_does_not_have(

@@ -113,11 +113,10 @@ def read_tasks(
     return source.read_page(reader, source.state(parameters), {**values, **found})
 
 
-def add_prompts(reader: Reader, listing: Listing, values: Row) -> None:
-    """Add the beginnings of the prompts to the rows of a page of the table."""
-    names = {"first": "baseline_task_index", "second": "task_index"}
-    prompts = {side: _read_prompts(reader, listing, values, side) for side in names}
-    for row in listing.rows:
+def add_prompts(reader: Reader, tasks: list[Row], values: Row) -> None:
+    """Add the beginnings of the prompts to tasks of both runs."""
+    prompts = {side: _read_prompts(reader, tasks, values, side) for side in ("first", "second")}
+    for row in tasks:
         row["prompt"] = prompts["first"].get(row["baseline_task_index"]) or prompts["second"].get(
             row["task_index"]
         )
@@ -141,8 +140,8 @@ def read_pair(reader: Reader, task: Row, values: Row) -> RolloutPair:
     )
 
 
-def _read_prompts(reader: Reader, listing: Listing, values: Row, side: str) -> dict[int, str]:
+def _read_prompts(reader: Reader, tasks: list[Row], values: Row, side: str) -> dict[int, str]:
     name = "baseline_task_index" if side == "first" else "task_index"
-    tasks = [row[name] for row in listing.rows if row[name] is not None]
-    wanted = {"run": values[side], "agent": values[f"{side}_agent"], "tasks": tasks}
+    indices = [row[name] for row in tasks if row[name] is not None]
+    wanted = {"run": values[side], "agent": values[f"{side}_agent"], "tasks": indices}
     return {row["task_index"]: row["prompt"] for row in reader.rows(Query(PROMPTS, wanted))}

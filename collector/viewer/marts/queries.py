@@ -128,6 +128,10 @@ TASKS = """
     where bands.run_id = $run
 """
 PROMPTS = "select task_index, agent_name, prompt from task_profiles where run_id = $run"
+PROMPT = """
+    select left(prompt, 600) as prompt from task_profiles
+    where run_id = $run and task_index = $task and agent_name is not distinct from $agent
+"""
 STRIPS = """
     select
         task_index, agent_name,

@@ -115,7 +115,7 @@ def compare(request: Request) -> Response:
     except ComparingError as error:
         return problem_page("Comparing the runs", str(error), status=200, reload_seconds=2)
     with viewer.store.open_reader() as reader:
-        comparison_tasks.add_prompts(reader, listing, values)
+        comparison_tasks.add_prompts(reader, [*listing.rows, *([task] if task else [])], values)
         pair = comparison_tasks.read_pair(reader, task, values) if task else None
     view = read_view(viewer.transcripts, compared, pair) if pair else None
     return page(

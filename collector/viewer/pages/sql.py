@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
@@ -14,49 +13,18 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from collector.viewer.context import viewer_of
+from collector.viewer.links import Links
+from collector.viewer.marts.result_links import result_links
 from collector.viewer.marts.store import Query, Store
 from collector.viewer.render import page, problem_page
 from collector.viewer.sandbox.runner import QueryError, Sandbox, SandboxResult, TooManyQueriesError
+from collector.viewer.starter_queries import EXAMPLES
 from collector.warehouse.queries import MARTS, Mart
 
 T = TypeVar("T")
 CHECK_SECONDS = 0.25
 CHUNK_BYTES = 1 << 18
 CROSS_SITE = ("cross-site", "same-site")
-
-
-@dataclass(frozen=True)
-class Example:
-    """An example query that works on every warehouse."""
-
-    title: str
-    query: str
-
-
-EXAMPLES = (
-    Example("How did each run do?", "select * from runs order by profiled_at desc"),
-    Example(
-        "Which tasks are hardest?",
-        "select run_id, task_index, agent_name, reward_mean, measured_rollout_count, prompt\n"
-        "from task_profiles\norder by reward_mean, run_id, task_index, agent_name\nlimit 20",
-    ),
-    Example(
-        "Which rollouts are longest?",
-        "select run_id, task_index, rollout_index, reward, output_tokens\n"
-        "from rollout_infos\norder by output_tokens desc nulls last\nlimit 20",
-    ),
-    Example(
-        "Does the reward depend on the length?",
-        "select run_id, agent_name, corr(reward, output_tokens) as correlation\n"
-        "from rollout_infos\ngroup by all\norder by all",
-    ),
-    Example(
-        "Which rollouts are masked, and why?",
-        "select * from mask_kinds order by rollout_count desc",
-    ),
-    Example("Which attempts failed?", "select * from failure_classes order by attempt_count desc"),
-    Example("What is in a table?", "summarize task_profiles"),
-)
 
 
 async def show_sql(request: Request) -> Response:
@@ -71,7 +39,7 @@ async def show_sql(request: Request) -> Response:
             error = query_error
         except TooManyQueriesError as busy_error:
             return _busy_page(busy_error)
-    marts = await run_in_threadpool(_read_marts, viewer_of(request).store)
+    marts, run_ids = await run_in_threadpool(_read_marts, viewer_of(request).store)
     return await run_in_threadpool(  # rendering a long result takes long
         page,
         "sql.html",
@@ -84,6 +52,7 @@ async def show_sql(request: Request) -> Response:
         is_waiting=bool(query) and result is None and error is None,
         limits=_sandbox(request).limits,
         marts=marts,
+        row_links=result_links(result.columns if result else [], run_ids, Links()),
         examples=EXAMPLES,
     )
 
@@ -138,9 +107,12 @@ def _busy_page(error: TooManyQueriesError) -> Response:
     return problem_page("One moment", f"{str(error).capitalize()}.", status=503)
 
 
-def _read_marts(store: Store) -> list[Mart]:
+def _read_marts(store: Store) -> tuple[list[Mart], set[str]]:
+    """Return the tables of the warehouse, and the ids of its runs."""
     with store.open_reader() as reader:
-        return [Mart(*row.values()) for row in reader.rows(Query(MARTS))]
+        runs = reader.rows(Query("select run_id from runs"))
+        marts = [Mart(*row.values()) for row in reader.rows(Query(MARTS))]
+        return marts, {row["run_id"] for row in runs}
 
 
 async def _file_chunks(file: IO[bytes]) -> AsyncIterator[bytes]:

@@ -23,7 +23,7 @@
 
   function isTyping(target) {
     const isButton = target.matches?.("input[type=checkbox], input[type=submit], input[type=button]");
-    return !isButton && Boolean(target.closest?.("input, textarea, select, [contenteditable]"));
+    return !isButton && Boolean(target.closest?.("input, textarea, select, [contenteditable], [data-typing]"));
   }
 
   function click(selector) {
