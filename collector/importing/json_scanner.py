@@ -14,10 +14,11 @@ from collector.jsonl import read_object
 
 CHUNK_BYTES = 1 << 20
 KEY_BYTES = 1 << 20
-MOST_VALUES = 1_500_000
+MOST_VALUES = 500_000
 SPACE = re.compile(rb"[ \t\r\n]*")
 # up to the next bracket that is not part of a string; a string without its end stops the match
 UP_TO_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', re.DOTALL)
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 IN_STRING = re.compile(rb'[^"\\]*+')
 SCALAR = re.compile(rb"[^ \t\r\n,\]}]*")
 
@@ -220,10 +221,14 @@ def parse_value(text: bytes) -> Any:
 
 
 def check_value_count(text: bytes) -> None:
-    """Raise ValueError if a text may have more values than fit into memory as Python's objects.
+    """Raise ValueError if a text has more values than fit into memory as Python's objects.
 
-    An object of two characters takes a hundred times as much. Commas inside of texts count as well.
+    An object of two characters takes hundreds of bytes there. The first look is cheap, but counts
+    what is inside of strings, too; the second takes the strings out.
     """
-    count = sum(map(text.count, (b",", b"{", b"[")))
-    if count > MOST_VALUES:
+    if _value_count(text) > MOST_VALUES and _value_count(STRING.sub(b"", text)) > MOST_VALUES:
         raise JsonScanError(f"a value has more than {MOST_VALUES:,} parts")
+
+
+def _value_count(text: bytes) -> int:
+    return sum(map(text.count, (b",", b"{", b"[")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,13 +159,23 @@ def test_a_sample_without_scores_has_no_reward_and_did_not_fail(tmp_path: Path) 
 
 def test_a_sample_with_an_error_failed(tmp_path: Path) -> None:
     error = {"message": "RuntimeError('no sandbox')", "traceback": "…\nRuntimeError: no sandbox"}
-    attempt = read_one(tmp_path, scores={}, error=error, error_retries=[{"message": "before"}])
+    attempt = read_one(tmp_path, scores={}, error=error)
     assert attempt.failure is not None
     assert (attempt.failure.kind, attempt.failure.message) == (
         "RuntimeError",
         "RuntimeError('no sandbox')",
     )
-    assert attempt.details["error_retries"] == ["before"]
+
+
+def test_tries_that_were_repeated_are_failures_before_the_one_that_counts(tmp_path: Path) -> None:
+    retries = [{"message": "ConnectionError('away')"}, {"message": "TimeoutError()"}]
+    log, _ = open_log(write_eval(tmp_path / "a.eval", [sample(error_retries=retries)]))
+    first, second, last = log.attempts()
+    kinds = [one.failure and (one.failure.kind, one.failure.is_retried) for one in (first, second)]
+    assert kinds == [("ConnectionError", True), ("TimeoutError", True)]
+    assert (first.task, first.rollout, first.asked) == (last.task, last.rollout, last.asked)
+    assert (last.reward, last.failure) == (1.0, None)
+    assert last.details["error_retries"] == ["ConnectionError('away')", "TimeoutError()"]
 
 
 def test_a_sample_that_was_scored_in_spite_of_its_error_keeps_its_reward(tmp_path: Path) -> None:
@@ -323,3 +334,60 @@ def test_other_zips_and_objects_are_not_claimed(tmp_path: Path) -> None:
     plain.write_text('{"version": 2, "rows": []}')
     assert inspect.claim(Candidate(zipped)) is None
     assert inspect.claim(Candidate(plain)) is None
+
+
+def test_damaged_bytes_never_end_in_a_traceback(tmp_path: Path) -> None:
+    path = write_eval(tmp_path / "a.eval", [sample(), sample(2, 2)])
+    whole = path.read_bytes()
+    refused = 0
+    for seed in range(60):
+        chance = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(2):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data[: chance.choice([len(data), chance.randrange(40, len(data))])])
+        try:
+            (log,) = inspect.open_logs([path], Reading())
+            list(log.attempts())
+        except FileError:
+            refused += 1
+    assert refused > 40
+
+
+ODD: dict[str, Any] = {
+    "messages": [[3], "text", {"a": 1}, [{"role": "assistant", "tool_calls": 1.5}]],
+    "scores": [3, [], {"match": None}, {"match": {"value": {"a": {}}}}],
+    "attachments": [[], "x", {"a1": 3}],
+    "model_usage": [3, {"openai/small": 3}, {"openai/small": {}}],
+    "events": ["x", [3], [{"event": "model", "tools": 3}], [{"event": "model", "tools": [{}]}]],
+    "output": [3, {"choices": 3}, {"choices": [3]}],
+    "input": [3, [3], [{"content": {}}]],
+    "target": [3, [], {}],
+    "error": ["x", {}, {"message": 3}],
+    "error_retries": [3, [3]],
+    "limit": [3, "x"],
+    "metadata": [3, [], {"reward": "x", "match": "y"}],
+}
+
+
+@pytest.mark.parametrize("write", [write_eval, write_json])
+@pytest.mark.parametrize(("name", "values"), ODD.items(), ids=ODD)
+def test_fields_of_another_form_are_read_as_far_as_they_go(
+    tmp_path: Path,
+    write: Callable[[Path, list[Row]], Path],
+    name: str,
+    values: list[Any],
+) -> None:
+    for value in values:
+        log, _ = open_log(write(tmp_path / "log", [sample(**{name: value})]))
+        assert {attempt.task for attempt in log.attempts()} == {"one/1"}
+
+
+@pytest.mark.parametrize("depth", [990, 5_000])
+def test_a_sample_that_is_nested_too_deeply_is_refused(tmp_path: Path, depth: int) -> None:
+    path = write_json(tmp_path / "a.json", [sample(target="DEEP")])
+    nested = "[" * depth + "]" * depth
+    messages = f'"messages": [{{"role": "user", "content": {nested}}}], "old_messages":'
+    path.write_text(path.read_text().replace('"messages":', messages))
+    with pytest.raises(FileError, match=r"a\.json"):
+        list(open_log(path)[0].attempts())

@@ -104,3 +104,13 @@ def test_text_behind_the_document_is_an_error() -> None:
 def test_a_value_beyond_the_limit_is_not_collected(text: str) -> None:
     with pytest.raises(JsonScanError, match="more than 100 bytes"):
         scan(f"[{text}]").value(100)
+
+
+def test_so_many_values_that_they_would_fill_the_memory_are_not_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(json_scanner, "MOST_VALUES", 10)
+    text = json.dumps(["a, [b], {c}, " * 20, 'quoted \\" , , , , , , , , , , , , "'])
+    assert json_scanner.parse_value(text.encode()) == json.loads(text)
+    with pytest.raises(JsonScanError, match="more than 10 parts"):
+        json_scanner.parse_value(b"[" + b"{}," * 10 + b"{}]")

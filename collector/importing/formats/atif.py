@@ -67,13 +67,13 @@ def open_logs(files: list[Path], reading: Reading) -> list[Log]:
 
 def _entries(files: list[Path], folder: Path) -> Iterator[_Entry]:
     """Give the trajectories that are not parts of others: of subagents, or continuations."""
-    found: list[tuple[_Entry, bool, Any]] = []
+    found: list[tuple[_Entry, bool, str | None]] = []
     parts: set[Path] = set()
     sessions: set[str] = set()
     reader = TrajectoryFiles(Meter())
     for path in files:
         one = reader.read(path)
-        session = one.values.get("session_id")
+        session = text(one.values.get("session_id"))
         found.append((_entry(path, one, folder), one.is_continuation, session))
         parts |= set(_referred(one))
         if one.has_session_references:

@@ -141,9 +141,12 @@ class TrajectoryFiles:
 
 def neighbour(path: Path, reference: str) -> Path | None:
     """Return the file that a trajectory refers to, if it lies in the same folder or below it."""
-    target = (path.parent / reference).resolve()
-    is_inside = target.is_relative_to(path.parent.resolve())
-    return target if is_inside and target.is_file() and target != path.resolve() else None
+    try:
+        target = (path.parent / reference).resolve()
+        is_inside = target.is_relative_to(path.parent.resolve())
+        return target if is_inside and target.is_file() and target != path.resolve() else None
+    except (OSError, ValueError, RuntimeError):  # a text that cannot be a path, or a loop of links
+        return None
 
 
 def _as_field(agent: Json, steps: list[Any]) -> Json:

@@ -175,7 +175,7 @@ class HarborLog:
 
     def _transcript(self, folder: Path, row: Json) -> tuple[list[Json], list[Json], Json]:
         """Return what happened in a trial, the tools, and what the trajectories say besides."""
-        steps = [str(one.get("step_name")) for one in items(row, "step_results")]
+        steps = [str(one.get("step_name")) for one in _steps(row)]
         folders = [folder / "steps" / name for name in steps if _is_plain(name)] or [folder]
         paths = [one / TRAJECTORY for one in folders if (one / TRAJECTORY).is_file()]
         output: list[Json] = []
@@ -204,6 +204,10 @@ def _asked(one: TrialFile) -> Json:
     return {"responses_create_params": {"input": []}, **named}
 
 
+def _steps(row: Json) -> list[Json]:
+    return [one for one in items(row, "step_results") if isinstance(one, dict)]
+
+
 def _is_plain(name: str) -> bool:
     return name not in ("", ".", "..") and "/" not in name
 
@@ -215,7 +219,7 @@ def _failure(error: Json) -> Failure:
 
 def _totals(row: Json) -> tuple[Json | None, float | None]:
     """Return the tokens and the cost of a trial: its own, else the sum of its steps."""
-    steps = [part(one, "agent_result") for one in items(row, "step_results")]
+    steps = [part(one, "agent_result") for one in _steps(row)]
     results = [part(row, "agent_result")] if part(row, "agent_result") else steps
     names = ("n_input_tokens", "n_output_tokens", "n_cache_tokens", "cost_usd")
     given, made, cached, cost = (_sum(results, name) for name in names)

@@ -12,7 +12,7 @@ from typing import Any
 from collector.errors import FileError
 from collector.importing.attempts import Json
 from collector.importing.candidates import Candidate
-from collector.importing.values import items, number, part, text
+from collector.importing.values import count, items, part, text
 
 RESULT, CONFIG, LOCK = "result.json", "config.json", "lock.json"
 DEEPEST = 5
@@ -98,14 +98,13 @@ def planned_tasks(job: Path) -> Iterator[tuple[AgentKey, str, int]]:
         name = text(part(trial, "task").get("name"))
         if name:
             planned[AgentKey.of(part(trial, "agent")), name] += 1
-    for (key, name), count in planned.items():
-        yield key, name, count
+    for (key, name), trials in planned.items():
+        yield key, name, trials
 
 
 def planned_attempts(job: Path) -> int:
     """Return how often a job was to try each task, from its settings; 0 if it does not say."""
-    count = number(_object(job / CONFIG).get("n_attempts"))
-    return int(count) if count and count > 0 else 0
+    return count(_object(job / CONFIG).get("n_attempts"))
 
 
 def harbor_version(job: Path) -> str | None:

@@ -15,14 +15,14 @@ from collector.importing.attempts import Attempt, Expected, Failure, Identity, J
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.json_scanner import JsonScanner
 from collector.importing.reading import Reading
-from collector.importing.values import part, text, usage
+from collector.importing.values import count, part, text, usage
 from collector.terminal import counted_noun
 
 NAME = "terminal_bench"
 RESULTS, METADATA, LOCK = "results.json", "run_metadata.json", "tb.lock"
 TRIAL = (b'"trial_name"', b'"is_resolved"', b'"parser_results"')
 SUMMARY = re.compile(rb'\s*\{[^\[]*"results"\s*:\s*\[')
-NUMBER = re.compile(r"\.(\d+)-of-(\d+)(?:\.|$)")
+NUMBER = re.compile(r"\.(\d{1,9})-of-(\d{1,9})(?:\.|$)")
 NO_FAILURE = (None, "", "unset", "none")
 TRIAL_BYTES = 16 << 20
 OWN = (
@@ -102,8 +102,8 @@ class TerminalBenchLog:
 
     def expected(self) -> Iterator[Expected]:
         """Yield each task that was tried, as often as the names of its trials say."""
-        for task, count in self._repeats.items():
-            for rollout in range(count):
+        for task, repeats in self._repeats.items():
+            for rollout in range(repeats):
                 yield Expected(task, rollout)
 
     def losses(self) -> list[str]:
@@ -120,8 +120,8 @@ class TerminalBenchLog:
     def _attempt(self, row: Json, name: str) -> Attempt:
         task = str(row.get("task_id"))
         found = NUMBER.match(name.removeprefix(task))
-        rollout = self._number(task, int(found[1]) - 1 if found else 0)
-        self._repeats[task] = max(self._repeats.get(task, 0), int(found[2]) if found else 1)
+        rollout = self._number(task, max(0, count(int(found[1])) - 1) if found else 0)
+        self._repeats[task] = max(self._repeats.get(task, 0), count(int(found[2])) if found else 1)
         reward = None if row.get("is_resolved") is None else float(bool(row["is_resolved"]))
         tests = Counter(map(str, part(row, "parser_results").values()))
         metrics = _metrics(tests)

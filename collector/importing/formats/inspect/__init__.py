@@ -15,7 +15,7 @@ from collector.importing.formats.inspect.header import Header
 from collector.importing.formats.inspect.samples import SampleReader
 from collector.importing.formats.inspect.scores import Scores
 from collector.importing.reading import Reading
-from collector.terminal import counted_noun
+from collector.terminal import counted_noun, label
 
 NAME = "inspect"
 ZIP = b"PK\x03\x04"
@@ -49,7 +49,6 @@ class InspectLog:
         self._scores = Scores(reading.rewards, scorers)
         self._reader = SampleReader(self._header.model, self._scores, scorers)
         self._seen: dict[str, None] = {}
-        self._count = 0
 
     @property
     def identity(self) -> Identity:
@@ -67,15 +66,19 @@ class InspectLog:
         return (self._path,)
 
     def attempts(self) -> Iterator[Attempt]:
-        """Yield an attempt per sample and epoch, in the order of the log."""
+        """Yield the attempts of each sample and epoch, in the order of the log."""
         for sample in self._file.samples():
             try:
-                attempt = self._reader.attempt(sample)
-            except (ValueError, TypeError, RecursionError) as error:
+                attempts = list(self._reader.attempts(sample))
+            except ValueError as error:
                 raise FileError(f"cannot read {self._path}: {error}") from error
-            self._seen.setdefault(attempt.task)
-            self._count += 1
-            yield attempt
+            except (TypeError, AttributeError, RecursionError) as error:
+                raise FileError(
+                    f"cannot read {self._path}: its sample {label(sample.get('id'))} does not have"
+                    " the form of a sample"
+                ) from error
+            self._seen.setdefault(attempts[-1].task)
+            yield from attempts
 
     def expected(self) -> Iterator[Expected]:
         """Yield the sample ids of the header, each as often as there are epochs.

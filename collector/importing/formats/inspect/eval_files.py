@@ -134,7 +134,8 @@ class _Members:
         try:
             yield
         except (ValueError, LookupError, TypeError) as error:
-            raise FileError(f"cannot read {self._path} (member {label(name)}): {error}") from error
+            reason = error if isinstance(error, ValueError) else "it is not a sample"
+            raise FileError(f"cannot read {self._path} (member {label(name)}): {reason}") from error
 
 
 def _owner(name: str, folders: Container[str]) -> str | None:

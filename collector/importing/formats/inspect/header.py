@@ -8,7 +8,7 @@ from pathlib import Path
 
 from collector.errors import FileError
 from collector.importing.attempts import Identity, Json
-from collector.importing.values import items, part, sampling, text
+from collector.importing.values import count, items, part, sampling, text
 
 NEWEST_VERSION = 3
 SCALARS = (str, int, float, bool)
@@ -51,8 +51,7 @@ class Header:
     @property
     def epochs(self) -> int:
         """Return how often each sample was to be run."""
-        epochs = part(self.eval, "config").get("epochs")
-        return epochs if isinstance(epochs, int) and epochs > 0 else 1
+        return count(part(self.eval, "config").get("epochs")) or 1
 
     @property
     def sample_ids(self) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from collector.importing.attempts import Json
 from collector.importing.messages import call_item, reasoning_item
+from collector.importing.values import items
 from collector.jsonl import dump
 
 ATTACHMENTS = ("attachment://", "tc://")
@@ -15,15 +16,15 @@ KEPT = ("error", "parse_error")
 
 def attachment_names(value: Any) -> Iterator[str]:
     """Give the names of the attachments that a value refers to."""
-    if isinstance(value, str):
-        if value.startswith(ATTACHMENTS):
-            yield value.partition("://")[2]
-    elif isinstance(value, list):
-        for one in value:
-            yield from attachment_names(one)
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from attachment_names(one)
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str) and one.startswith(ATTACHMENTS):
+            yield one.partition("://")[2]
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            waiting += one.values()
 
 
 def resolve(value: Any, attachments: Mapping[str, str]) -> Any:
@@ -73,7 +74,7 @@ def _items(message: Json) -> Iterator[Json]:
         parts = [_input_part(part) for part in _parts(message)]
         yield {"type": "message", "role": str(role), "content": parts}
         return
-    calls = message.get("tool_calls") or []
+    calls = items(message, "tool_calls")
     said = [part for part in _parts(message) if part.get("type") not in ("reasoning", "tool_use")]
     for part in _parts(message):
         if part.get("type") == "reasoning":
@@ -89,7 +90,7 @@ def _items(message: Json) -> Iterator[Json]:
 
 def tools_of(event: Json, attachments: Mapping[str, str]) -> list[Json]:
     """Return the tools that a call of the model was given."""
-    tools = [tool for tool in event.get("tools") or [] if isinstance(tool, dict)]
+    tools = [tool for tool in items(event, "tools") if isinstance(tool, dict)]
     return [
         {
             "type": "function",

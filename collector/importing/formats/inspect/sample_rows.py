@@ -43,11 +43,12 @@ def scan_sample(scanner: JsonScanner) -> Json:
     late: bytes | None = None
     budget = _Budget(scanner)
     for name in scanner.members():
-        if name == "events":
+        kind = scanner.kind()
+        if name == "events" and kind == "[":
             row[EVENT] = _scan_events(scanner)
-        elif name == "transcript":
+        elif name == "transcript" and kind == "{":
             _scan_transcript(budget, row)
-        elif name == "attachments" and "messages" in row:
+        elif name == "attachments" and kind == "{" and "messages" in row:
             row[name] = _scan_attachments(budget, row)
         elif name == "attachments":
             late = budget.value()
@@ -86,9 +87,10 @@ def is_model_event(event: Any) -> bool:
 
 def _scan_transcript(budget: _Budget, row: Json) -> None:
     for name in budget.scanner.members():
-        if name == "events":
+        kind = budget.scanner.kind()
+        if name == "events" and kind == "[":
             row[EVENT] = _scan_events(budget.scanner)
-        elif name == "content":
+        elif name == "content" and kind == "{":
             row["attachments"] = _scan_attachments(budget, row)
 
 

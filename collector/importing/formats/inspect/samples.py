@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from collector.importing.asked import asked_row
@@ -42,7 +43,15 @@ class SampleReader:
         self.invalidated_count = 0
         self.lost_attachment_count = 0
 
-    def attempt(self, sample: Json) -> Attempt:
+    def attempts(self, sample: Json) -> Iterator[Attempt]:
+        """Yield the tries that failed and were repeated, and then the one that counts."""
+        last = self._attempt(sample)
+        for error in _objects(sample.get("error_retries")):
+            failure = replace(_failure(error), is_retried=True)
+            yield Attempt(last.task, last.rollout, last.asked, failure=failure)
+        yield last
+
+    def _attempt(self, sample: Json) -> Attempt:
         """Return the attempt; raise ValueError if the sample has no id or epoch."""
         task, rollout = sample_key(sample)
         attachments = _texts(sample.get("attachments"))
