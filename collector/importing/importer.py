@@ -55,6 +55,8 @@ class ImportRequest:
         for path in self.paths:
             if not path.exists():
                 raise FileError(f"{path} does not exist")
+            if not (path.is_dir() or path.is_file()):  # reading a pipe would wait forever
+                raise FileError(f"{path} is neither a file nor a folder")
 
 
 @dataclass(frozen=True)

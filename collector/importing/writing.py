@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -88,10 +89,12 @@ class RunWriter:
         self._may = may
         self._open_files = ExitStack()
         self._tasks: dict[str, int] = {}
-        self._places: dict[int, tuple[int, int]] = {}
+        self._places = (array("Q"), array("Q"))
+        """Where the first input row of each task begins, and how long it is."""
         self._offset = 0
         self._asked = Keys()
-        self._done = Keys()
+        self._lost: set[Key] = set()
+        """Rollouts that failed and have no result so far: all others that were asked have one."""
         self._failed: Counter[Key] = Counter()
         self._failures: BinaryIO | None = None
 
@@ -113,17 +116,21 @@ class RunWriter:
     def add(self, attempt: Attempt) -> None:
         """Write an attempt; raise InvariantError if the run has a result of it already."""
         key = self._key(attempt.task, attempt.rollout)
-        if self._asked.add(key):
+        is_new = self._asked.add(key)
+        if is_new:
             self._write_input(self._maker.input_row(attempt, key), key)
             self.counts.agents[self._maker.agent_name(attempt)] += 1
         if attempt.failure:
+            if is_new:
+                self._lost.add(key)
             self._add_failure(attempt, key)
             return
-        if not self._done.add(key):
+        if not is_new and key not in self._lost:
             raise InvariantError(
                 f"the logs have rollout {attempt.rollout} of task {attempt.task} twice\n"
                 "  what to do: name only the logs of one run"
             )
+        self._lost.discard(key)
         self._write(self._rollouts, self._maker.rollout_row(attempt, key))
         self.counts.rollout_count += 1
         self.counts.unscored_count += finite(attempt.reward) is None
@@ -146,7 +153,7 @@ class RunWriter:
         if not self._asked.count:
             raise EmptyLogError
         self.counts.task_count = len(self._tasks)
-        self.counts.failed_count = sum(key not in self._done for key in self._failed)
+        self.counts.failed_count = len(self._lost)
         return self.counts
 
     def write_record(self, content: bytes) -> None:
@@ -172,16 +179,19 @@ class RunWriter:
 
     def _write_input(self, row: Json, key: Key) -> None:
         size = self._write(self._inputs, row)
-        self._places.setdefault(key[0], (self._offset, size))
+        offsets, sizes = self._places
+        if key[0] == len(offsets):  # tasks are numbered in the order in which they come
+            offsets.append(self._offset)
+            sizes.append(size)
         self._offset += size
 
     def _known_row(self, task: int) -> Json | None:
         """Return the input row of another attempt at the same task."""
-        if task not in self._places:
+        offsets, sizes = self._places
+        if task >= len(offsets):
             return None
-        offset, size = self._places[task]
         self._inputs.flush()
-        return parse_object(os.pread(self._inputs.fileno(), size, offset))
+        return parse_object(os.pread(self._inputs.fileno(), sizes[task], offsets[task]))
 
     @staticmethod
     def _write(file: BinaryIO, row: Json) -> int:

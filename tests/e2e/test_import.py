@@ -197,6 +197,12 @@ def test_a_reward_of_another_name_can_be_chosen(out: Path) -> None:
     assert [row["exact_match_strict"] for row in run.rollouts] == [1.0, 0.0, 0.0]
 
 
+def test_a_benchmark_without_the_chosen_metric_is_left_out_with_a_word(out: Path) -> None:
+    [run] = import_case(OWN / "lm_eval" / "capitals", out / "run.jsonl", "--reward", "acc")
+    assert run.task_names() == {"choices/0", "choices/1"}
+    assert any("has no acc, and was left out" in loss for loss in run.data["losses"])
+
+
 @pytest.mark.parametrize("folder", case_folders("verl", "lm_eval", "verifiers"), ids=case_id)
 def test_an_unknown_reward_is_refused_with_the_known_ones(folder: Path, out: Path) -> None:
     assert "unknown\n  there are: " in refused(out, folder, "--reward", "zzz", code=2)

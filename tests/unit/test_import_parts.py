@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
-from collector.errors import UsageError
+from collector.atomic_files import Drafts
+from collector.errors import InvariantError, UsageError
 from collector.importing.asked import asked_row
+from collector.importing.attempts import Attempt, Expected, Failure, Identity
 from collector.importing.formats.trace_messages import branches
 from collector.importing.json_paths import parse_path
 from collector.importing.messages import chat_items
 from collector.importing.reading import RewardChoice
 from collector.importing.values import count, usage
+from collector.importing.writing import ImportFiles, RunWriter
 
 
 @pytest.mark.parametrize(
@@ -112,3 +117,38 @@ def test_what_is_not_a_count_counts_nothing(value: Any) -> None:
 def test_tokens_that_are_floats_become_integers() -> None:
     assert usage(3.0, 2.0) == {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5}
     assert usage(None, float("nan")) is None
+
+
+def attempt(rollout: int, *, failure: Failure | None = None) -> Attempt:
+    return Attempt("t", rollout, asked_row("?"), reward=1.0, failure=failure)
+
+
+def test_a_retry_that_succeeds_is_no_lost_rollout(tmp_path: Path) -> None:
+    files = ImportFiles(tmp_path / "run.jsonl")
+    lost, retried = Failure("Timeout", "slow"), Failure("Timeout", "slow", is_retried=True)
+    with (
+        Drafts() as drafts,
+        RunWriter(files, Identity("test"), drafts, lambda _: False) as writer,
+    ):
+        for one in (attempt(0, failure=retried), attempt(0), attempt(1, failure=lost)):
+            writer.add(one)
+        writer.expect(Expected("t", 1))
+        writer.expect(Expected("t", 2))
+        with pytest.raises(InvariantError, match="rollout 0 of task t twice"):
+            writer.add(attempt(0))
+        counts = writer.finish()
+    assert (counts.rollout_count, counts.failed_count, counts.missing_count) == (1, 1, 1)
+    assert counts.failures == {"Timeout": 2}
+
+
+def test_an_expected_attempt_of_an_unknown_question_is_a_task_of_its_own(tmp_path: Path) -> None:
+    files = ImportFiles(tmp_path / "run.jsonl")
+    with Drafts() as drafts:
+        with RunWriter(files, Identity("test"), drafts, lambda _: False) as writer:
+            writer.add(attempt(0))
+            for name in ("t", "u", "v"):
+                writer.expect(Expected(name, 1))
+        drafts.publish()
+    rows = [orjson.loads(line) for line in files.inputs.read_bytes().splitlines()]
+    assert rows[1] == {**rows[0], "_ng_rollout_index": 1}
+    assert [row.get("source_task") for row in rows] == [None, None, "u", "v"]

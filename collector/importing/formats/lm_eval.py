@@ -16,18 +16,21 @@ import orjson
 from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
+from collector.importing.formats.lm_eval_scores import (
+    Document,
+    FilterScores,
+    document_of,
+    filter_of,
+    scores_of,
+)
 from collector.importing.lines import TornLine, read_rows
 from collector.importing.messages import chat_items, text_message
 from collector.importing.reading import Reading
-from collector.importing.values import count, items, number, part, sampling, text
+from collector.importing.values import count, items, part, sampling, text
 
 NAME = "lm_eval"
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)")
 RESULTS = ("results", "configs", "versions")
-OWN = (
-    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash"),
-)
 
 
 def claim(file: Candidate) -> Claim | None:
@@ -66,7 +69,7 @@ class LmEvalLog:
     samples: list[Path]
     reading: Reading
     torn: TornLine = field(default_factory=TornLine)
-    _seen: dict[str, set[str]] = field(default_factory=dict)
+    _seen: dict[str, set[Document]] = field(default_factory=dict)
     _left_out: dict[str, None] = field(default_factory=dict)
     _choice_count: int = 0
     _repeat_count: int = 0
@@ -102,19 +105,17 @@ class LmEvalLog:
     def attempts(self) -> Iterator[Attempt]:
         """Yield one attempt per document: that of the chosen filter."""
         for path in self.samples:
-            scores, first = self._read_scores(path)
-            chosen, metric = self._choice(scores, first)
-            self._seen[_benchmark(path)] = {*scores.get(chosen, {})}
+            scores = self._read_scores(path)
             for _, row in read_rows(path, self.reading, self.torn):
-                if str(row.get("filter", "none")) == chosen:
-                    yield self._attempt(row, _benchmark(path), metric, scores)
+                if filter_of(row) == scores.chosen:
+                    yield self._attempt(row, _benchmark(path), scores)
 
     def expected(self) -> Iterator[Expected]:
         """Yield the documents that the results file counts and the samples lack."""
         for benchmark, seen in self._seen.items():
             counts = part(part(self._results, "n-samples"), benchmark)
             absent = count(counts.get("effective")) - len(seen)
-            unseen = (str(index) for index in itertools.count() if str(index) not in seen)
+            unseen = (index for index in itertools.count() if index not in seen)
             for document in itertools.islice(unseen, max(absent, 0)):
                 yield Expected(f"{benchmark}/{document}", 0)
 
@@ -133,56 +134,32 @@ class LmEvalLog:
             )
         return [*found, *self._left_out, *self.torn.losses()]
 
-    def _read_scores(self, path: Path) -> tuple[dict[str, dict[str, Json]], str]:
-        """Return the scores by filter and document, and the first metric that the rows name."""
-        scores: dict[str, dict[str, Json]] = {}
-        first = ""
+    def _read_scores(self, path: Path) -> FilterScores:
+        """Return the scores of a file, and say what the reward is if there was a choice."""
+        rewards = self.reading.rewards
+        scores = FilterScores(rewards.name)
         for _, row in read_rows(path, Reading(), TornLine()):
-            found = {name: row[name] for name in _metric_names(row) if name in row}
-            scores.setdefault(str(row.get("filter", "none")), {})[str(row.get("doc_id"))] = found
-            first = first or next(iter(found), "")
-        return scores, first
-
-    def _choice(self, scores: dict[str, dict[str, Json]], first: str) -> tuple[str, str]:
-        """Return filter and metric of the reward: those of `--reward`, else the first ones."""
-        wanted = self.reading.rewards.name
-        chosen, metric = next(iter(scores), "none"), first
-        if wanted is not None:
-            names = {
-                f"{name},{one}": (one, name)
-                for one, documents in scores.items()
-                for found in documents.values()
-                for name in found
-            }
-            plain = {name: (one, name) for one, name in reversed(names.values())}
-            if wanted not in {**plain, **names}:
-                self.reading.rewards.choose(dict.fromkeys(names))
-                return chosen, metric
-            chosen, metric = {**plain, **names}[wanted]
-            self.reading.rewards.choose({wanted: None})
-        others = [one for one in scores if one != chosen]
+            scores.note(row)
+        rewards.choose(dict.fromkeys(scores.all_names()))
+        if rewards.name is not None and scores.chosen is not None:
+            rewards.choose({rewards.name: None})
+        others = scores.other_filters()
+        if scores.chosen is None:
+            self._left_out[f"{path.name} has no {rewards.name}, and was left out"] = None
+            return scores
+        self._seen[_benchmark(path)] = scores.documents
         if others:
             self._left_out[
-                f"the reward is {metric} of the filter {chosen}; {metric} of"
-                f" {', '.join(others)} is a metric (choose with --reward {metric},{others[0]})"
+                f"the reward is {scores.metric} of the filter {scores.chosen}; {scores.metric} of"
+                f" {', '.join(others)} is a metric (choose with --reward"
+                f" {scores.metric},{others[0]})"
             ] = None
-        return chosen, metric
+        return scores
 
-    def _attempt(
-        self, row: Json, benchmark: str, metric: str, scores: dict[str, dict[str, Json]]
-    ) -> Attempt:
-        document = str(row.get("doc_id"))
-        chosen = str(row.get("filter", "none"))
-        metrics = dict(_scored(row))
-        for name, documents in scores.items():
-            if name != chosen:
-                found = documents.get(document, {})
-                metrics |= {
-                    f"{one}_{name}": value
-                    for one, value in found.items()
-                    if number(value) is not None
-                }
-        reward = metrics.pop(metric, None)
+    def _attempt(self, row: Json, benchmark: str, scores: FilterScores) -> Attempt:
+        document = document_of(row)
+        metrics = {**scores_of(row), **scores.others(document)}
+        reward = metrics.pop(scores.metric, None)
         output, details = self._answer(row)
         return Attempt(
             task=f"{benchmark}/{document}",
@@ -191,7 +168,7 @@ class LmEvalLog:
             reward=reward,
             output=output,
             metrics=metrics,
-            details={"benchmark": benchmark, "filter": chosen, **details},
+            details={"benchmark": benchmark, "filter": scores.chosen, **details},
         )
 
     def _answer(self, row: Json) -> tuple[list[Json], Json]:
@@ -242,19 +219,6 @@ def _messages(prompt: str) -> str | list[Json]:
         return prompt
     is_chat = all(isinstance(one, dict) and "role" in one for one in found)
     return chat_items(found) if is_chat else prompt
-
-
-def _metric_names(row: Json) -> list[str]:
-    """Return the metrics of a row; older versions do not name them, but put them last."""
-    named = [name for name in items(row, "metrics") if isinstance(name, str)]
-    return named or [name for name in row if name not in OWN]
-
-
-def _scored(row: Json) -> Iterator[tuple[str, float]]:
-    for name in _metric_names(row):
-        value = number(row.get(name))
-        if value is not None:
-            yield name, value
 
 
 def _moment(seconds: Any) -> str | None:
