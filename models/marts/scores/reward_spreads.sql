@@ -6,7 +6,6 @@ rewards as (
         rollouts.agent_name,
         rollouts.task_index,
         rollouts.reward,
-        -- a run that was profiled before the threshold existed uses 1
         coalesce(runs.pass_threshold, 1e0) as pass_threshold
     from {{ ref('rollout_infos') }} as rollouts
     inner join {{ ref('runs') }} as runs using (run_id)
@@ -56,9 +55,7 @@ spread as (
 spreads as (
     select
         *,
-        -- graded rewards of which hardly any passes
-        distinct_reward_count > 2 and pass_count <= rollout_count * 2e-2
-            as is_threshold_doubtful,
+        distinct_reward_count > 2 and pass_count <= rollout_count * 2e-2 as is_threshold_doubtful,
         distinct_reward_count = 1 and rollout_count >= 8 and task_count >= 2 as is_constant
     from spread
 )
