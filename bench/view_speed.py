@@ -1,4 +1,4 @@
-"""Measure the viewer with a rollouts file of a gigabyte: the index, the pages, and memory.
+"""Measure the viewer with a rollouts file of a gigabyte: indexes, pages, searches, and memory.
 
 python bench/view_speed.py [--tasks 3400] [--repeats 16]
 
@@ -26,7 +26,8 @@ import orjson
 from generate import generate
 
 LOOKS = 200
-GOALS = {"first page": 1.0, "rollout": 0.2, "memory": 500}
+GOALS = {"first page": 1.0, "rollout": 0.2, "search": 1.0, "memory": 500}
+QUERIES = ("refund of order", "shipping status first", "no rollout says this", "the")
 
 
 @contextlib.contextmanager
@@ -56,6 +57,15 @@ def index_seconds(client: httpx.Client, run: str) -> float:
     started = time.perf_counter()
     where = {"run": run, "task": "0", "rollout": "0"}
     while client.get("/rollout", params=where).status_code == 503:
+        time.sleep(0.05)
+    return time.perf_counter() - started
+
+
+def text_index_seconds(client: httpx.Client, run: str) -> float:
+    """Return the seconds until a search covers what the rollouts say."""
+    started = time.perf_counter()
+    where = {"run": run, "q": "a text that no rollout has"}
+    while "This page updates by itself" in client.get("/rollouts", params=where).text:
         time.sleep(0.05)
     return time.perf_counter() - started
 
@@ -98,7 +108,13 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
             )
         }
         looks = [page_seconds(client, "/rollout", run="run", task=t, rollout=r) for t, r in keys]
+        before_search = peak_mb(pid)
+        text_index = text_index_seconds(client, "run")
+        searches = {
+            query: page_seconds(client, "/rollouts", run="run", q=query) for query in QUERIES
+        }
         memory = peak_mb(pid)
+    texts = sum(path.stat().st_size for path in (folder / ".spotter-index").glob("*.texts"))
     scan = statistics.mean(scan_seconds(rollouts, *key) for key in keys[:5])
     typical = statistics.median(looks)
     print(f"rollouts file {rollouts.stat().st_size / 1e9:.2f} GB, {tasks * repeats:,} rollouts")
@@ -110,7 +126,13 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
         f" slowest of {LOOKS} {max(looks):.3f} s"
     )
     print(f"a rollout, by a scan {scan:7.3f} s   {scan / typical:.0f} times as long")
-    print(f"memory               {memory:5} MB   goal {GOALS['memory']} MB")
+    print(f"index of texts, once {text_index:7.2f} s   {texts / 1e6:.0f} MB on disk")
+    for query, seconds in searches.items():
+        print(f"search {query!r:24} {seconds:.3f} s   goal {GOALS['search']} s")
+    print(
+        f"memory               {memory:5} MB   goal {GOALS['memory']} MB,"
+        f" {before_search} MB before the first search"
+    )
 
 
 def main() -> None:

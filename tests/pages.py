@@ -20,6 +20,7 @@ from collector.viewer.context import Viewer
 from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.store import Store
 from collector.viewer.render import problem_page
+from collector.viewer.searches import Searches
 from collector.viewer.selections import Selections
 from collector.viewer.transcripts.files import Transcripts
 
@@ -36,7 +37,10 @@ def app_of(warehouse: Path, routes: Iterable[BaseRoute]) -> Starlette:
     comparisons = Comparisons(warehouse, patience_seconds=120)
     selections = Selections(warehouse, patience_seconds=120)
     live_runs = LiveRuns(warehouse)
-    app.state.viewer = Viewer(Store(warehouse), transcripts, live_runs, comparisons, selections)
+    searches = Searches(transcripts.folder)
+    app.state.viewer = Viewer(
+        Store(warehouse), transcripts, live_runs, comparisons, selections, searches
+    )
     return app
 
 

@@ -11,6 +11,7 @@ from collector.viewer.comparisons import Comparisons
 from collector.viewer.live_runs import LiveRuns
 from collector.viewer.marts.overview import read_run
 from collector.viewer.marts.store import Reader, Store
+from collector.viewer.searches import Searches
 from collector.viewer.selections import Selections
 from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.sql import Row
@@ -25,12 +26,14 @@ class Viewer:
     live_runs: LiveRuns
     comparisons: Comparisons
     selections: Selections
+    searches: Searches
 
     def close(self) -> None:
         """Stop profiling, comparing, choosing and indexing in the background."""
         self.live_runs.close()
         self.comparisons.close()
         self.selections.close()
+        self.searches.close()
         self.transcripts.close()
 
 

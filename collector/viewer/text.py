@@ -71,10 +71,9 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if abs(value) >= 10**-digits or not value else f"{value:.1e}"
 
 
-def figure(value: float | None) -> str:
-    """Format a number that may be a count or a flag: a whole one has no decimals."""
-    is_whole = value is not None and math.isfinite(value) and float(value).is_integer()
-    return number(int(value) if value is not None and is_whole else value)
+def figure(value: float | None, is_whole: bool) -> str:  # noqa: FBT001 - a filter
+    """Format a number of a column: without decimals if the column holds whole numbers only."""
+    return count(value) if is_whole else number(value)
 
 
 def count(value: float | None) -> str:

@@ -33,6 +33,7 @@ PAGES: dict[str, tuple[str, dict[str, Any]]] = {
     "task": ("/task", {"run": "A", "task": 5}),
     "task-compared": ("/task", {"run": "A", "task": 1, "a": 0, "b": 3}),
     "rollouts": ("/rollouts", {"run": "A"}),
+    "rollouts-search": ("/rollouts", {"run": "A", "q": "sum is 7"}),
     "rollout": ("/rollout", {"run": "A", "task": 5, "rollout": 1}),
     "rollout-long": ("/rollout", {"run": "A", "task": 6, "rollout": 0}),
     "compare": ("/compare", {"a": "A", "b": "B"}),

@@ -132,6 +132,8 @@ class ListingSource:
     """The marts that describe the columns."""
     values: Row = field(default_factory=dict)
     """The values of `$names` in the queries of the rows and texts."""
+    search_also: str = ""
+    """A condition that a row may meet instead of the search in its texts."""
 
     def state(self, parameters: Mapping[str, str]) -> ListingState:
         """Return the state from the parameters of an address; unknown parameters are ignored."""
@@ -206,7 +208,8 @@ class ListingSource:
         conditions, values, problems = [], {}, []
         if state.search and self.search:
             contains = f"contains(lower({self.search}), lower($search))"
-            conditions.append(self._condition_for(self.search, contains))
+            found = self._condition_for(self.search, contains)
+            conditions.append(f"({found} or {self.search_also})" if self.search_also else found)
             values["search"] = state.search
         for column in self.columns:
             text = state.filters.get(column.name)

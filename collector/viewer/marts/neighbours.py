@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from collector.keys import Key
 from collector.viewer.marts.listing import FILTER, ListingSource
 from collector.viewer.marts.run_lists import rollout_source, task_source
 from collector.viewer.marts.store import Query, Reader
@@ -99,9 +100,14 @@ def read_attempts(reader: Reader, values: Row) -> Row:
     return row
 
 
-def read_rollouts(reader: Reader, values: Row, state: Mapping[str, str]) -> Row | None:
-    """Return the previous and next rollout in the table, or None if it lacks the rollout."""
-    source = rollout_source(reader, values["run"], state)
+def read_rollouts(
+    reader: Reader, values: Row, state: Mapping[str, str], found: Sequence[Key]
+) -> Row | None:
+    """Return the previous and next rollout in the table, or None if it lacks the rollout.
+
+    `found` are the rollouts that a search has found outside of the marts.
+    """
+    source = rollout_source(reader, values["run"], state, found)
     return _read_neighbours(reader, LISTED_ROLLOUTS, source, values, state)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from collector.keys import Key
 from collector.viewer.marts.filters import ListingColumn
 from collector.viewer.marts.listing import FILTER, ListingSource, LongTexts
 from collector.viewer.marts.lists import ROLLOUT_KEY, ROLLOUT_LISTING, TASK_KEY, TASK_LISTING
@@ -46,6 +47,11 @@ SLICE_ROWS = """
     select task_index, agent_name, slice_value as {column} from task_slices
     where run_id = $run and slice_by_index = {index}
 """
+# one text is a value that DuckDB takes fast, unlike a list of a hundred thousand pairs
+FOUND = """(task_index, rollout_index) in (
+    select split_part(one, ':', 1)::bigint, split_part(one, ':', 2)::bigint
+    from (select unnest(string_split($found, ' ')) as one)
+)"""
 METRIC_ROWS = """
     select task_index, rollout_index, value as {column} from rollout_metrics
     where run_id = $run and metric = $name_of_{column}
@@ -78,8 +84,13 @@ def task_source(reader: Reader, run_id: str, parameters: Mapping[str, str]) -> L
     return _add_agents(reader, run_id, source, parameters)
 
 
-def rollout_source(reader: Reader, run_id: str, parameters: Mapping[str, str]) -> ListingSource:
-    """Return the table of a run's rollouts: only columns that say something, and its metrics."""
+def rollout_source(
+    reader: Reader, run_id: str, parameters: Mapping[str, str], found: Sequence[Key] = ()
+) -> ListingSource:
+    """Return the table of a run's rollouts: only columns that say something, and its metrics.
+
+    `found` are the rollouts that a search has found outside of the marts.
+    """
     values = {"run": run_id}
     kinds = [row["choice"] for row in reader.rows(Query(KINDS, values))]
     verdicts = [row["choice"] for row in reader.rows(Query(VERDICTS, values))]
@@ -102,7 +113,11 @@ def rollout_source(reader: Reader, run_id: str, parameters: Mapping[str, str]) -
         ROLLOUT_LISTING,
         columns=tuple(column for column in columns if column.name not in unneeded),
         texts=(*ROLLOUT_LISTING.texts, *map(_metric_rows, metrics)),
-        values={f"name_of_{name}": metric for name, metric in metrics.items()},
+        values={
+            **{f"name_of_{name}": metric for name, metric in metrics.items()},
+            **({"found": " ".join(f"{task}:{rollout}" for task, rollout in found)}),
+        },
+        search_also=FOUND if found else "",
     )
     return _add_agents(reader, run_id, source, parameters)
 

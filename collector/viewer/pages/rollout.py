@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from collector.errors import FileError
+from collector.keys import Key
 from collector.stored_rollouts import StoredRollout
 from collector.viewer.context import Viewer, find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
@@ -53,7 +55,10 @@ def rollout(request: Request) -> Response:
         values = {"run": run["run_id"], "task": task, "rollout": index}
         query = Query(queries.ROLLOUT, values)
         row = reader.row(query)
-        around = _read_neighbours(reader, {**values, "agent": (row or {}).get("agent_name")}, state)
+    found = _search(viewer, run, state)
+    with viewer.store.open_reader() as reader:
+        agent = (row or {}).get("agent_name")
+        around = _read_neighbours(reader, {**values, "agent": agent}, state, found)
     try:
         stored, trouble = viewer.transcripts.read(Path(run["rollouts_path"]), task, index), ""
     except NotReadyError as error:
@@ -149,11 +154,19 @@ def findings_of(row: Row | None) -> list[str]:
     ]
 
 
-def _read_neighbours(reader: Reader, values: Row, state: dict[str, str]) -> dict[str, Any]:
+def _search(viewer: Viewer, run: Row, state: dict[str, str]) -> Sequence[Key]:
+    """Return the rollouts that the search of the table has found that the user came from."""
+    query = state.get("q", "").strip() if state.get(LIST) == ROLLOUTS else ""
+    return viewer.searches.search(Path(run["rollouts_path"]), query).keys
+
+
+def _read_neighbours(
+    reader: Reader, values: Row, state: dict[str, str], found: Sequence[Key]
+) -> dict[str, Any]:
     strips = reader.rows(Query(queries.STRIPS, {**values, "tasks": [values["task"]]}))
     is_listed = state.get(LIST) == ROLLOUTS
     return {
-        "listed": read_rollouts(reader, values, state) if is_listed else None,
+        "listed": read_rollouts(reader, values, state, found) if is_listed else None,
         "attempts": read_attempts(reader, values),
         "tasks": read_tasks(reader, values, {} if is_listed else state),
         "repeats": sorted((strip["agent_name"], strip["rollouts"]) for strip in strips),

@@ -20,6 +20,7 @@ from collector.viewer.context import Viewer
 from collector.viewer.links import Links
 from collector.viewer.live_runs import LiveRuns, check_sources
 from collector.viewer.marts.store import Store
+from collector.viewer.searches import Searches
 from collector.viewer.selections import Selections
 from collector.viewer.serving.derived_inputs import derive_inputs, derived_inputs_path
 from collector.viewer.text import utc
@@ -50,12 +51,14 @@ class OpenedWarehouse:
 
 def make_viewer(warehouse: Path, *, say: Callable[[str], None]) -> Viewer:
     """Return a viewer of a warehouse."""
+    transcripts = Transcripts(warehouse.parent, say)
     return Viewer(
         store=Store(warehouse),
-        transcripts=Transcripts(warehouse.parent, say),
+        transcripts=transcripts,
         live_runs=LiveRuns(warehouse),
         comparisons=Comparisons(warehouse),
         selections=Selections(warehouse),
+        searches=Searches(transcripts.folder),
     )
 
 
