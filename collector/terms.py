@@ -5,6 +5,17 @@ TERMS = {
         "How far the score moves if the same tasks run again: the standard error that more"
         " repeats reduce."
     ),
+    "95% interval": (
+        "Where the score of all tasks of this kind probably lies: such an interval contains it in"
+        " 95 of 100 evaluations."
+    ),
+    "std error": (
+        "The standard error: how far the score is typically off. The interval reaches about two of"
+        " them to each side."
+    ),
+    "pass@1": "The share of rollouts that pass, averaged over tasks.",
+    "pass@": "The chance that at least one of k rollouts of a task passes.",
+    "pass^": "The chance that all of k rollouts of a task pass.",
     "clean": (
         "Rollouts that are measured after a single attempt, as a share of all expected rollouts."
     ),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collector.artifacts import TAG_CHARACTERS, TAG_NAME
 from collector.errors import UsageError
 from collector.overrides import ANY, FLAG_ONLY, Override, OverrideName
+
+if TYPE_CHECKING:
+    from collector.terminal.blocks import Block
 
 Warehouse = Annotated[
     Path,
@@ -61,6 +64,9 @@ MemoryLimit = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say what the words of the output mean."), FLAG_ONLY
+]
 PRINTED: list[object] = []
 """The data that was printed as JSON so far: an error is printed as JSON only if there is none."""
 HEALTH = "Spotter's own findings are in the mart rollout_health"
@@ -92,6 +98,22 @@ def parse_tags(given: Sequence[str], option: str = "--tag") -> dict[str, str]:
             )
         tags[name] = value
     return tags
+
+
+def with_explanation(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks, and what the words in them mean."""
+    from collector.terminal.blocks import Fact, Line, Styled, plain_text
+    from collector.terms import TERMS
+
+    text = plain_text(blocks)
+    width = max(map(len, TERMS)) + 2
+    meanings: list[Block] = [
+        Fact(f"{word}k" if word.endswith(("@", "^")) else word, meaning, indent=2, width=width)
+        for word, meaning in TERMS.items()
+        if word in text
+    ]
+    heading = Line(Styled("What the words mean", "heading"))
+    return [*blocks, Line(), heading, *meanings] if meanings else list(blocks)
 
 
 def print_json(data: object) -> None:

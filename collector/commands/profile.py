@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Json, Warehouse, parse_tags, print_json
+from collector.commands.common import (
+    Explain,
+    Json,
+    Warehouse,
+    parse_tags,
+    print_json,
+    with_explanation,
+)
 from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
@@ -139,6 +146,7 @@ def profile(
         bool,
         typer.Option("--verbose", help="Show the figures of every run, however many there are."),
     ] = False,
+    explain: Explain = False,
     upload: Trackers = None,
     json: Json = False,
 ) -> None:
@@ -206,7 +214,7 @@ def profile(
         raise
     finally:
         progress.clear()
-    _report(outcome, trackers, as_json=json, is_verbose=verbose)
+    _report(outcome, trackers, as_json=json, is_verbose=verbose, is_explained=explain)
     if outcome.broken:
         raise BrokenRunsError(outcome.broken, run_count=len(runs), are_skipped=True)
 
@@ -217,13 +225,21 @@ def _prices(path: Path) -> PriceList:
     return read_prices(path)
 
 
-def _report(outcome: Outcome, trackers: list[str], *, as_json: bool, is_verbose: bool) -> None:
+def _report(
+    outcome: Outcome,
+    trackers: list[str],
+    *,
+    as_json: bool,
+    is_verbose: bool,
+    is_explained: bool,
+) -> None:
     from collector.profiling import report
     from collector.profiling.doubts import warnings
 
     is_short = report.is_short(outcome, is_verbose=is_verbose)
     if not as_json:
-        show(report.as_blocks(outcome, is_verbose=is_verbose))
+        blocks = report.as_blocks(outcome, is_verbose=is_verbose)
+        show(with_explanation(blocks) if is_explained else blocks)
     uploads = upload_to(
         trackers, lambda: _uploads(outcome), again="give the same command again with"
     )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from collector.commands.common import Json, Warehouse, parse_tags, print_json
+from collector.commands.common import (
+    Explain,
+    Json,
+    Warehouse,
+    parse_tags,
+    print_json,
+    with_explanation,
+)
 from collector.errors import UsageError
 from collector.overrides import FLAG_ONLY
 from collector.terminal import Progress, counted_noun, label, say, show
@@ -54,6 +61,7 @@ def runs(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Remove without asking."), FLAG_ONLY
     ] = False,
+    explain: Explain = False,
     json: Json = False,
 ) -> None:
     """List, describe, tag, rename or remove the runs of the warehouse.
@@ -78,7 +86,7 @@ def runs(
         if action is Action.list:
             _list(stored, given, as_json=json)
         elif action is Action.show:
-            _show(stored, *_exactly(action, given, 1), as_json=json)
+            _show(stored, *_exactly(action, given, 1), as_json=json, is_explained=explain)
         elif action is Action.tag:
             _tag(stored, given, as_json=json)
         elif action is Action.rename:
@@ -108,7 +116,7 @@ def _list(stored: StoredRuns, given: list[str], *, as_json: bool) -> None:
         say("no run has these tags" if tags else "there are no runs: `spotter profile` adds them")
 
 
-def _show(stored: StoredRuns, run_id: str, *, as_json: bool) -> None:
+def _show(stored: StoredRuns, run_id: str, *, as_json: bool, is_explained: bool) -> None:
     from collector.profiling import headlines, identity_blocks
     from collector.profiling.headline_blocks import headline_blocks
     from collector.profiling.report import count_facts, sql_command
@@ -121,14 +129,13 @@ def _show(stored: StoredRuns, run_id: str, *, as_json: bool) -> None:
         ]
         print_json({**_plain(run), "agents": agents})
         return
-    show(
-        [
-            *identity_blocks.all_facts(run),
-            *count_facts(run),
-            Line(),
-            *headline_blocks(found, run_id=run_id, sql=sql_command(stored.warehouse)),
-        ]
-    )
+    blocks = [
+        *identity_blocks.all_facts(run),
+        *count_facts(run),
+        Line(),
+        *headline_blocks(found, run_id=run_id, sql=sql_command(stored.warehouse)),
+    ]
+    show(with_explanation(blocks) if is_explained else blocks)
 
 
 def _tag(stored: StoredRuns, given: list[str], *, as_json: bool) -> None:

@@ -153,6 +153,15 @@ def test_shows_everything_about_a_run(folder: Path) -> None:
     assert found["agents"][0]["scores"][0]["score"] == "mean_reward"
 
 
+def test_explains_its_words(run: Profiled, folder: Path) -> None:
+    for words in (("runs", "show", "results-run"), ("profile", str(run.rollouts))):
+        plain = run_command("spotter", *words, cwd=folder).stdout
+        assert "What the words mean" not in plain
+        told = run_command("spotter", *words, "--explain", cwd=folder).stdout
+        assert "after a single attempt" in told
+        assert told.count("rerun noise") == 2
+
+
 def test_removes_a_tag(folder: Path) -> None:
     runs(folder, "tag", "results-run", "a=1", "b=2")
     assert runs(folder, "tag", "results-run", "a=")[2] == "the tags of results-run: b=2\n"
