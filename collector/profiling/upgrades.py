@@ -14,16 +14,18 @@ from collector.terminal import say
 from collector.warehouse.access import OFFLINE, transaction
 from collector.warehouse.queries import open_read_only
 
-NEWEST = "reward_spreads"
-"""The mart that was added last: a warehouse that has it has all others too."""
+NEWEST = ("run_overviews", "reward_spreads")
+"""The marts that were added last: a warehouse that has them has all others too."""
 
 
 def is_up_to_date(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether the database that a connection has open has all marts."""
     row = connection.execute(
-        "select 1 from duckdb_views() where schema_name = 'main' and view_name = ?", [NEWEST]
+        "select count(*) from duckdb_views()"
+        " where schema_name = 'main' and list_contains(?, view_name)",
+        [list(NEWEST)],
     ).fetchone()
-    return row is not None
+    return row == (len(NEWEST),)
 
 
 def ensure_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:
