@@ -32,6 +32,7 @@ REQUIRED_COLUMNS = {
     "task_profiles": "masked_num_rollouts",
     "runs": "masked_rollout_count",
     "rollout_infos": "is_measured",
+    "rollout_metrics": "value",
     "rollout_health": "gym_verdict",
     "mask_kinds": "failure_kind",
     "agent_efforts": "cost_mean",
