@@ -85,10 +85,22 @@
     return true;
   }
 
+  // the selection of the browser, if it has one here: the editor may not know of it yet
+  function selectedRange(view) {
+    const { anchorNode, anchorOffset, focusNode, focusOffset } = view.root.getSelection?.() ?? {};
+    const { from, to } = view.state.selection.main;
+    if (!view.contentDOM.contains(anchorNode ?? null) || !view.contentDOM.contains(focusNode ?? null)) return { from, to };
+    const ends = [view.posAtDOM(anchorNode, anchorOffset), view.posAtDOM(focusNode, focusOffset)];
+    return { from: Math.min(...ends), to: Math.max(...ends) };
+  }
+
   // a browser that types over coloured text keeps the colour in a style attribute, which the policy forbids
   function replaceSelection(event, view) {
-    if (event.inputType !== "insertText" || !event.data || view.state.selection.main.empty) return false;
-    view.dispatch({ ...view.state.replaceSelection(event.data), userEvent: "input.type", scrollIntoView: true });
+    if (event.inputType !== "insertText" || !event.data) return false;
+    const { from, to } = selectedRange(view);
+    if (from === to) return false;
+    const change = { changes: { from, to, insert: event.data }, selection: { anchor: from + event.data.length } };
+    view.dispatch({ ...change, userEvent: "input.type", scrollIntoView: true });
     return true;
   }
 
