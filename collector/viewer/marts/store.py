@@ -28,21 +28,6 @@ MEMORY_LIMIT = "256MB"
 READERS = 2
 """How many pages read at once: DuckDB uses all processors for one, and they share its memory."""
 NAMED = re.compile(r"\$(\w+)")
-<<<<<<< HEAD
-=======
-# columns that the pages read and that warehouses of earlier versions lack
-REQUIRED_COLUMNS = {
-    "task_profiles": "masked_num_rollouts",
-    "runs": "masked_rollout_count",
-    "rollout_infos": "is_measured",
-    "rollout_metrics": "value",
-    "rollout_health": "gym_verdict",
-    "mask_kinds": "failure_kind",
-    "agent_efforts": "cost_mean",
-    "task_bands": "band",
-    "agent_reliability": "masked_rollout_count",
-}
->>>>>>> work-viewer
 
 
 @dataclass(frozen=True)
