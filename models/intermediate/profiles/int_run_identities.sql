@@ -14,7 +14,8 @@ identities as (
     select
         runs.run_id,
         coalesce(
-            names.model_names, nullif({{ list_join('runs.recorded_models', "', '") }}, '')
+            names.model_names,
+            nullif({{ list_join('runs.recorded_models', "', '") }}, '')
         ) as model_names,
         names.agent_names,
         coalesce(

@@ -24,7 +24,8 @@ listed as (
     select
         run_id,
         kind,
-        {{ list_join(values_in_order('substr(name, 1, 200)', ['name']), "', '") }} as names
+        {{ list_join(values_in_order('substr(name, 1, 200)', ['name']), "', '") }}
+            as names
     from named
     where name is not null
     group by

@@ -38,7 +38,8 @@ listed as (
         setting,
         case
             when count(*) = 1 then min(value)
-            when count(*) <= 5 then '[' || {{ text_in_order('value', ['value']) }} || ']'
+            when count(*) <= 5
+                then '[' || {{ text_in_order('value', ['value']) }} || ']'
             else '"varied"'
         end as value
     from chosen
@@ -50,7 +51,9 @@ listed as (
 sampling as (
     select
         run_id,
-        '{' || {{ text_in_order("'\"' || setting || '\":' || value", ['setting']) }} || '}' as sampling
+        '{' || {{ text_in_order(
+            "'\"' || setting || '\":' || value", ['setting']
+        ) }} || '}' as sampling
     from listed
     group by run_id
 )

@@ -1,12 +1,14 @@
 with
 
--- an agent that stops in the middle only when it has taken the most turns has a limit of turns
+-- an agent that stops in the middle only at the most turns has a limit of turns
 rollouts as (
     select
         *,
         max(turn_count) over agent as most_turns,
-        max(case when is_result_last then turn_count end) over agent as most_stopped_turns,
-        min(case when is_result_last then turn_count end) over agent as least_stopped_turns
+        max(case when is_result_last then turn_count end) over agent
+            as most_stopped_turns,
+        min(case when is_result_last then turn_count end) over agent
+            as least_stopped_turns
     from {{ ref('int_rollouts_matched') }}
     where is_measured
     window agent as (partition by run_id, agent_name)
@@ -21,11 +23,12 @@ verdicts as (
         min(value) as lowest,
         max(value) as highest
     from {{ ref('int_rollout_metrics') }}
-    where metric in (
-        'is_correct', 'correct', 'passed', 'is_passed', 'success', 'is_success',
-        'successful', 'resolved', 'is_resolved', 'solved', 'is_solved'
-    )
-    and value in (0, 1)
+    where
+        metric in (
+            'is_correct', 'correct', 'passed', 'is_passed', 'success', 'is_success',
+            'successful', 'resolved', 'is_resolved', 'solved', 'is_solved'
+        )
+        and value in (0, 1)
     group by
         run_id,
         task_index,

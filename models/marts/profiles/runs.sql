@@ -36,8 +36,9 @@ profiled as (
         completion.completion_pct,
         completion.task_count,
         completion.complete_task_count,
-        completion.task_count - completion.complete_task_count - completion.dropped_task_count
-            as partial_task_count,
+        completion.task_count
+        - completion.complete_task_count
+        - completion.dropped_task_count as partial_task_count,
         completion.dropped_task_count,
         completion.masked_task_count,
         completion.is_fan_out,

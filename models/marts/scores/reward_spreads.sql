@@ -55,8 +55,10 @@ spread as (
 spreads as (
     select
         *,
-        distinct_reward_count > 2 and pass_count <= rollout_count * 2e-2 as is_threshold_doubtful,
-        distinct_reward_count = 1 and rollout_count >= 8 and task_count >= 2 as is_constant
+        distinct_reward_count > 2
+        and pass_count <= rollout_count * 2e-2 as is_threshold_doubtful,
+        distinct_reward_count = 1 and rollout_count >= 8 and task_count >= 2
+            as is_constant
     from spread
 )
 
