@@ -170,3 +170,11 @@ def test_a_task_offers_to_compare_its_best_and_its_worst_attempt(app: Starlette)
 def test_a_hover_explains_the_words_of_the_field(app: Starlette, page: str, word: str) -> None:
     html = get(app, f"{page}?run=r").text
     assert re.search(rf'title="[^"]{{40,}}">{word}<', html)
+
+
+def test_the_slices_of_a_selection_have_the_same_order(app: Starlette) -> None:
+    app.state.viewer.selections.patience_seconds = 120
+    html = get(app, "/curate?run=r").text
+    slices = html[html.index('id="slices"') :]
+    found = [slices.index(f" {level}</th>") for level in ("easy", "medium", "hard")]
+    assert found == sorted(found)

@@ -22,7 +22,7 @@ from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts.curation import candidates_query, listed_query
 from collector.viewer.marts.overview import read_agents
-from collector.viewer.marts.slices import read_slice_fields
+from collector.viewer.marts.slices import read_slice_fields, sort_slices
 from collector.viewer.marts.store import Reader
 from collector.viewer.recipe_form import (
     DEFAULTS,
@@ -185,11 +185,15 @@ def _reasons(run_id: str, answer: dict[str, Any], links: Links) -> list[ReasonRo
 
 
 def _slices(figures: list[Row]) -> list[SliceRow]:
-    by_place = {(row["slice_by"], row["slice_value"], row["stage"]): row for row in figures}
+    after = {
+        (row["slice_by"], row["slice_value"]): row for row in figures if row["stage"] == "after"
+    }
+    before = [row for row in figures if row["stage"] == "before" and row["slice_by"] != "all"]
+    fields = dict.fromkeys(row["slice_by"] for row in before)
     return [
-        SliceRow(field, value, row, by_place.get((field, value, "after")))
-        for (field, value, stage), row in by_place.items()
-        if field != "all" and stage == "before"
+        SliceRow(field, row["slice_value"], row, after.get((field, row["slice_value"])))
+        for field in fields
+        for row in sort_slices([row for row in before if row["slice_by"] == field])
     ]
 
 
