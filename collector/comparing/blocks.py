@@ -18,6 +18,7 @@ from collector.comparing.wording import (
     percent,
     verdict_sentence,
 )
+from collector.profiling.identity_blocks import identity_text
 from collector.terminal import counted_noun, label
 from collector.terminal.blocks import Block, Fact, Line, Style, Styled, TextColumn, TextTable
 from collector.warehouse.sql import Row
@@ -87,7 +88,18 @@ def verdict_blocks(comparison: Comparison) -> Iterator[Block]:
     yield Line(Styled(verdict_sentence(comparison), "heading" if style == "caution" else style))
     for text in explanations(comparison):
         yield Line(text)
+    yield from _side_facts(comparison)
     yield Line()
+
+
+def _side_facts(comparison: Comparison) -> Iterator[Block]:
+    """Say which runs these are, if there is more to say than their names."""
+    sides = {"before": comparison.baseline.run, "now": comparison.candidate.run}
+    known = {name: identity_text(run) for name, run in sides.items()}
+    for name, run in sides.items():
+        if any(known.values()):
+            text = f"{label(run['run_id'], 200)}{'  ' if known[name] else ''}{known[name]}"
+            yield Fact(name, text, width=8, style="quiet")
 
 
 def _setting_blocks(comparison: Comparison) -> Iterator[Block]:

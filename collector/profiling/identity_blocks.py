@@ -27,6 +27,15 @@ def identity_facts(run: Row) -> Iterator[Block]:
         yield Fact("Tags", label(tags_text(stored_tags(run)), CHARACTERS))
 
 
+def identity_text(run: Row) -> str:
+    """Return the same in one line, as far as it is known."""
+    collected = f"collected {span_text(run)}" if run.get("collection_ended_at") else ""
+    model = label(run.get("model_names") or "", CHARACTERS)
+    tags = label(tags_text(stored_tags(run)), CHARACTERS)
+    known = [text for text in (model, collected, tags) if text]
+    return f"({', '.join(known)})" if known else ""
+
+
 def all_facts(run: Row) -> Iterator[Block]:
     """Say everything that is known of where a run comes from."""
     yield Fact("Run", Styled(run["run_id"], "heading"))
