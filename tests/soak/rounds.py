@@ -1,4 +1,4 @@
-"""A round of a soak: collect in parts, merge, import, profile, export, report; all under kills."""
+"""A round of a soak: collect in parts, merge, import, profile, tag, curate, export, report."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Round:
         """Run all steps, then check that everything is there once and nothing else is."""
         steps = [
             *(*self._collecting(), self._aggregating(), self._importing()),
-            *(self._profiling(), *self._publishing()),
+            *(self._profiling(), self._tagging(), self._curating(), *self._publishing()),
         ]
         if self.world.rng.random() < 0.3:
             steps.append(self._demo())
@@ -126,6 +126,15 @@ class Round:
     def _profiling(self) -> Step:
         return Step(("profile", "all.jsonl"), lambda _: self._check_profile())
 
+    def _tagging(self) -> Step:
+        run_id = f"{self.folder.name}-all"
+        words = ("runs", "tag", run_id, f"round={self.folder.name}")
+        return Step(words, lambda _: promises.check_warehouse(self.world, self.warehouse))
+
+    def _curating(self) -> Step:
+        words = ("curate", "all.jsonl", "-o", "train.jsonl", "--overwrite")
+        return Step(words, lambda _: self._check_curated())
+
     def _publishing(self) -> Iterator[Step]:
         output = self.folder / "exports"
         words = ("export", "-f", "csv", "-f", "parquet", "-o", output.name)
@@ -164,6 +173,12 @@ class Round:
             self.world.totals.broken.append(f"{profiling} is not whole")
         for suffix in ("_agent_metrics", "_repeat_level_metrics"):
             promises.check_json(self.world, self.folder / f"all{suffix}.json")
+
+    def _check_curated(self) -> None:
+        train = self.folder / "train.jsonl"
+        if train.exists() and not train.read_bytes().endswith(b"}\n"):
+            self.world.totals.broken.append(f"{train} is not whole")
+        promises.check_json(self.world, self.folder / "train.manifest.json")
 
     def _check_report(self) -> None:
         report = self.folder / "report.html"
