@@ -117,7 +117,7 @@ def _change_types(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
                 name = quote_name(column.name)
                 connection.execute(
                     f"alter table {model.relation} alter column {name} type bigint"
-                    f" using cast(round({name}) as bigint)"
+                    f" using try_cast(round({name}) as bigint)"
                 )
 
 

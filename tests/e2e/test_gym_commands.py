@@ -130,7 +130,7 @@ def test_the_demo_is_reproducible(workspace: Path) -> None:
     for name in ("one", "two"):
         done = run_command("spotter", "demo", "-o", name, "--limit", "12", "-n", "2", cwd=workspace)
         assert done.returncode == 0, done.stderr
-        outputs.append(re.sub(r"\bone\b|\btwo\b| \(new\)", "", done.stdout))
+        outputs.append(re.sub(r"\bone\b|\btwo\b| \(new\)|Collected .*", "", done.stdout))
     assert outputs[0] == outputs[1]
     assert "simulated" in outputs[0]
     for words in ("24/24 (100.00%)", "pass rate", "hardest tasks", "most uncertain", "Try next"):

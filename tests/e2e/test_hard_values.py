@@ -94,7 +94,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Profiled]:
     }
     result = run_profile(folder, cwd=folder)
     assert result.returncode == 0, result.stderr
-    assert "not_finite-" in result.stderr
+    assert "-not_finite: " in result.stderr
     assert "skipped 4 values: not finite" in result.stderr
     return found
 
@@ -127,7 +127,7 @@ def test_values_that_are_not_finite_are_skipped_and_counted(runs: dict[str, Prof
         "d",
         "u",
     }
-    skipped = "select skipped_value_count from runs where run_id like 'not_finite-%'"
+    skipped = "select skipped_value_count from runs where run_id like '%-not_finite'"
     assert run.query(skipped) == [(4,)]
 
 

@@ -205,7 +205,7 @@ def test_findings_are_counted(mixed: Printed) -> None:
         "with empty output": 1,
         "truncated": 1,
         "without usage": 1,
-        "with a repeated response": 2,
+        "that repeat a response and do not pass": 1,
         "whose answer got different rewards in its task": 3,
         "of tasks that nobody solves although the answers agree": 3,
     }
@@ -239,7 +239,7 @@ def test_json_counts_bands_and_findings(mixed: Printed) -> None:
         {"band": band, "task_count": 1, "informative_task_count": count}
         for band, count in (("learnable", 1), ("solved", 0), ("unsolved", 0))
     ]
-    assert list(mixed.agent("agent_a")["health"].values()) == [1, 1, 1, 2, 3, 3, 7]
+    assert list(mixed.agent("agent_a")["health"].values()) == [1, 1, 1, 1, 3, 3, 0, 0, 0, 0, 6]
     assert set(mixed.agent("agent_b")["health"].values()) == {0}
 
 

@@ -114,14 +114,14 @@ def test_a_run_profiled_again_is_replaced_and_others_stay(workspace: Path) -> No
     run, other = simple(workspace), simple(workspace, "other", reward=0.25)
     run_profile(run.rollouts, other.rollouts, cwd=workspace)
     before = {
-        mart: run.query(f"select * from {mart} where run_id like 'other-%' order by all")
+        mart: run.query(f"select * from {mart} where run_id like '%-other' order by all")
         for mart in MARTS
     }
     simple(workspace, reward=0.5)
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
-    assert run.query("select reward_max from task_profiles where run_id like 'run-%'") == [(0.5,)]
+    assert run.query("select reward_max from task_profiles where run_id like '%-run'") == [(0.5,)]
     for mart in MARTS:
-        rows = run.query(f"select * from {mart} where run_id like 'other-%' order by all")
+        rows = run.query(f"select * from {mart} where run_id like '%-other' order by all")
         assert rows == before[mart]
 
 
@@ -212,7 +212,8 @@ def test_a_broken_batch_names_every_broken_run_and_writes_nothing(workspace: Pat
     ):
         assert text in f"\n{result.stderr}"
     assert "good.jsonl" not in result.stderr
-    assert result.stderr.endswith("\nerror: 4 of 5 runs are broken; nothing was written\n")
+    assert "\nerror: 4 of 5 runs are broken; nothing was written\n" in result.stderr
+    assert result.stderr.endswith("profile the other runs with --skip-broken\n")
     assert digest(workspace) == before
 
 

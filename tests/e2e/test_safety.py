@@ -293,6 +293,7 @@ def test_a_warehouse_on_a_file_system_without_locks_is_not_waited_for(
         raise duckdb.IOException(f'Could not set lock on file "{path}": No locks available')
 
     monkeypatch.setattr(access, "attach", refuse)
+    monkeypatch.setattr(access, "create_empty", refuse)
     result = run_profile(run.rollouts, cwd=workspace)
     assert result.returncode == 4
     assert "No locks available" in result.stderr

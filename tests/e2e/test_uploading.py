@@ -151,7 +151,7 @@ def test_each_run_and_each_time_is_a_run_of_its_own(
     for _ in range(2):
         done = run_profile(offline, "--no-files", "--json", "+upload=[mlflow]", cwd=offline)
         for found, name in zip(tracked(done), ("one", "two"), strict=True):
-            assert (found.project, found.name[:4]) == ("mine", f"{name}-")
+            assert (found.project, found.name[-4:]) == ("mine", f"-{name}")
             kept = [f"rollouts/{name}.jsonl", f"rollouts/{name}_materialized_inputs.jsonl"]
             assert sorted(found.files) == kept
         runs += [upload["run"] for upload in uploads_of(done)]
@@ -253,7 +253,7 @@ def test_a_collection_arrives_and_keeps_its_secrets(
     )
     assert done.returncode == 0, done.stderr
     for found in tracked(done):
-        assert found.name.startswith("out-")
+        assert found.name.endswith("-out")
         assert (found.kind, found.is_failed) == ("collect", False)
         assert found.settings["status"] == "complete"
         assert found.figures["collect/completed_rollout_count"] == 6

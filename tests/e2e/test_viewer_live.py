@@ -257,7 +257,7 @@ def test_a_profile_gets_its_turn_among_many_pages(sums: Profiled, sums_viewer: W
 
 def test_a_run_is_as_new_as_the_moment_before_its_files_were_read(sums: Profiled) -> None:
     waiting = sums.warehouse.with_name(f".{sums.warehouse.name}.waiting")
-    with ThreadPoolExecutor() as pool, duckdb.connect(str(sums.warehouse)):
+    with ThreadPoolExecutor() as pool, duckdb.connect(str(sums.warehouse), read_only=True):
         again = pool.submit(
             run_process,
             "spotter",

@@ -78,7 +78,8 @@ def test_the_rollouts_with_findings_come_first(reader: Visitor) -> None:
     findings = reader.page.locator("section.rollout .findings").all_inner_texts()
     assert findings == ["The output is truncated."] * 2
     verdicts = reader.page.locator("section.rollout .verdict").all_inner_texts()
-    assert verdicts[3:] == ["fail"] * (COUNT - 2), "then failures"
+    assert "pass" not in verdicts[3:], "then failures"
+    assert len(verdicts[3:]) == COUNT - 2
 
 
 def test_links_stay_inside_of_the_report(reader: Visitor) -> None:

@@ -15,12 +15,22 @@ reported as (
     from {{ ref('stg_rollouts') }}
 ),
 
-settings as (
-    select distinct
+entries as (
+    select
         run_id,
         source,
         {{ rows_of('sampling') }}
     from reported
+),
+
+-- not in one step: DuckDB would take the distinct of the other columns
+settings as (
+    select distinct
+        run_id,
+        source,
+        setting,
+        value
+    from entries
 ),
 
 chosen as (
