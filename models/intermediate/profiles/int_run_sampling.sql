@@ -23,22 +23,13 @@ entries as (
     from reported
 ),
 
--- not in one step: DuckDB would take the distinct of the other columns
-settings as (
+-- not where the lists become rows: DuckDB would take the distinct of the other columns
+chosen as (
     select distinct
         run_id,
-        source,
         setting,
         value
     from entries
-),
-
-chosen as (
-    select
-        run_id,
-        setting,
-        value
-    from settings
     qualify source = min(source) over (partition by run_id, setting)
 ),
 
