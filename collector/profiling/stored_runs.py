@@ -25,6 +25,7 @@ from collector.warehouse.access import (
     check_warehouse,
     transaction,
 )
+from collector.warehouse.scratch import log_defects
 from collector.warehouse.sql import Row, fetch_rows, known_columns, quote_name
 
 FILL = "fill it with `spotter profile`, or name another with --warehouse"
@@ -124,6 +125,7 @@ class StoredRuns:
         """Give a connection to a warehouse that is brought up to date, in one transaction."""
         self._check()
         with (
+            log_defects("runs"),
             duckdb.connect(config=OFFLINE) as connection,
             transaction(connection, self.warehouse, on_wait=self.on_wait),
         ):

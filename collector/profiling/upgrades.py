@@ -13,6 +13,7 @@ from collector.profiling.plan import load_plan
 from collector.terminal import say
 from collector.warehouse.access import OFFLINE, transaction
 from collector.warehouse.queries import open_read_only
+from collector.warehouse.scratch import log_defects
 
 NEWEST = ("run_overviews", "reward_spreads")
 """The marts that were added last: a warehouse that has them has all others too."""
@@ -39,7 +40,7 @@ def ensure_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> Non
 
 def bring_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:
     """Add the marts and columns that the warehouse lacks; what old runs lack is unknown."""
-    with duckdb.connect(config=OFFLINE) as connection:
+    with log_defects("upgrade"), duckdb.connect(config=OFFLINE) as connection:
         try:
             with transaction(connection, warehouse, on_wait=on_wait):
                 if is_up_to_date(connection):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from collector.profiling import stored_runs
 from tests.programs import run_command
 from tests.support import Profiled, Row, key, profiled, run_profile, write_lines, write_run
 
@@ -224,6 +227,25 @@ def test_says_what_is_wrong(words: tuple[str, ...], text: str, folder: Path) -> 
     code, out, errors = runs(folder, *words)
     assert (code, out) == (2, "")
     assert text in errors
+
+
+def test_a_full_disk_is_an_error_without_a_traceback(
+    run: Profiled, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextlib.contextmanager
+    def full(*_: object, **__: object) -> Iterator[None]:
+        yield
+        raise duckdb.TransactionException("Failed to commit: No space left on device")
+
+    def prepare(*_: object) -> None:
+        raise duckdb.IOException("Could not write file: No space left on device")
+
+    monkeypatch.setattr(stored_runs, "transaction", full)
+    monkeypatch.setattr(stored_runs.marts, "prepare", prepare)
+    code, out, errors = runs(folder, "tag", "results-run", "a=1")
+    assert (code, out) == (4, "")
+    assert errors.endswith("No space left on device\n  nothing was written\n")
+    assert json.loads(only_run(run)["tags"]) == {}
 
 
 def test_without_a_warehouse_says_what_to_do(tmp_path: Path) -> None:

@@ -19,7 +19,9 @@ def _read_yaml(path: str) -> Any:
 
 def test_the_hooks_are_the_linters_of_make_lint() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = re.findall(r"^(?:lint|types|\$\(SQL_LINTED\)):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    targets = re.findall(
+        r"^(?:lint|types|\$\(SQL_LINTED\)):.*\n((?:\t.*\n)+)", makefile, re.MULTILINE
+    )
     recipe = "".join(targets)
     (repo,) = _read_yaml(".pre-commit-config.yaml")["repos"]
     entries = [hook["entry"] for hook in repo["hooks"]]
