@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from collector.profiling import stored_runs
+from collector.profiling import marts, stored_runs
 from tests.programs import run_command
 from tests.support import Profiled, Row, key, profiled, run_profile, write_lines, write_run
 
@@ -241,7 +241,7 @@ def test_a_full_disk_is_an_error_without_a_traceback(
         raise duckdb.IOException("Could not write file: No space left on device")
 
     monkeypatch.setattr(stored_runs, "transaction", full)
-    monkeypatch.setattr(stored_runs.marts, "prepare", prepare)
+    monkeypatch.setattr(marts, "prepare", prepare)
     code, out, errors = runs(folder, "tag", "results-run", "a=1")
     assert (code, out) == (4, "")
     assert errors.endswith("No space left on device\n  nothing was written\n")

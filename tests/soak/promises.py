@@ -42,7 +42,7 @@ def check_end(world: World, ended: Ended, words: tuple[object, ...]) -> None:
             f"{words}: exit code {ended.code} after {ended.number}: {ended.stderr[-800:]}"
         )
     # a signal in the first moments finds only Python itself, which shows where it was
-    is_ours = "collector" in ended.stderr
+    is_ours = "/collector/" in ended.stderr
     if "Traceback" in ended.stderr and (is_ours or ended.number != signal.SIGINT):
         world.totals.broken.append(f"{words}: a traceback: {ended.stderr[-2000:]}")
     world.totals.counts["removals said"] += ended.stderr.count("of killed commands")
