@@ -38,6 +38,33 @@ NO_ROLLOUTS = (
 
 
 @dataclass(frozen=True)
+class RunArtifacts:
+    """The files of a run that belong together, by the names that NeMo Gym gives them."""
+
+    rollouts: Path
+
+    @property
+    def inputs(self) -> Path:
+        """Return the materialized inputs."""
+        return beside(self.rollouts, INPUTS_SUFFIX)
+
+    @property
+    def failures(self) -> Path:
+        """Return the failed attempts."""
+        return beside(self.rollouts, FAILURES_SUFFIX)
+
+    @property
+    def record(self) -> Path:
+        """Return the record of who made the run, and how."""
+        return beside(self.rollouts, RECORD_SUFFIX)
+
+    @property
+    def aggregate(self) -> Path:
+        """Return the agents' own metrics."""
+        return beside(self.rollouts, AGGREGATE_SUFFIX)
+
+
+@dataclass(frozen=True)
 class Run:
     """One rollouts file with its materialized inputs, and the folder for its output files."""
 
@@ -94,6 +121,15 @@ def stem(rollouts: Path) -> str:
 def beside(rollouts: Path, suffix: str) -> Path:
     """Return the path of another file of the run, which has this suffix."""
     return rollouts.with_name(stem(rollouts) + suffix)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's content."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
 def default_inputs(rollouts: Path) -> Path:

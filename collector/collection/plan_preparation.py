@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collector.artifacts import sha256_of
 from collector.collection import record as records
 from collector.collection.planned_repeats import PlannedRepeats
 from collector.collection.plans import read_plan
@@ -59,7 +60,7 @@ def _grown(
         expected.rollout_counts[runner] += 1
     plan = PlanRecord(
         path=records.path_text(repeats.plan.path),
-        sha256=records.sha256_of(repeats.plan.path),
+        sha256=sha256_of(repeats.plan.path),
         added_rollout_count=len(repeats.added),
     )
     return materialized.model_copy(

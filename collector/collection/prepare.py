@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
+from collector.artifacts import sha256_of
 from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
 from collector.collection import record_changes
@@ -179,7 +180,7 @@ class _Preparation:
             rows = Fingerprint()
             materialized = self._materialize(cast("BinaryIO", rows), keeps_own_agents=keeps)
             if rows.value == begun:
-                materialized.sha256 = records.sha256_of(inputs)
+                materialized.sha256 = sha256_of(inputs)
                 return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
         raise self.resumption.mismatch([f"the input or the settings: they do not lead to {inputs}"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from collector import __version__
-from collector.artifacts import RECORD_SUFFIX, is_imported
+from collector.artifacts import RECORD_SUFFIX, is_imported, sha256_of
 from collector.atomic_files import Drafts, anything
 from collector.collection.materialize import Materialized
 from collector.collection.settings import CollectSettings
@@ -187,7 +186,7 @@ def new_record(
 def found_record(sha256: str, *, task_count: int, rollout_count: int) -> Record:
     """Describe a run that has no record, by its materialized inputs."""
     return Record(
-        versions=_versions(),
+        versions=versions(),
         settings=RecordedSettings(),
         materialized=MaterializedRecord(
             sha256=sha256, task_count=task_count, rollout_count=rollout_count, repeats={}
@@ -252,23 +251,6 @@ def count_as(record: Record, settings: Counting) -> None:
     """Note what this session counts as zero: it may differ from session to session."""
     counting = {name: getattr(settings, name) for name in Counting.model_fields}
     record.settings = record.settings.model_copy(update=counting)
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file's content."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "spotter": __version__,
-        "python": platform.python_version(),
-        **{package: version(package) for package in PACKAGES},
-    }
 
 
 def prompt_record(settings: CollectSettings) -> FileRecord | None:

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from collector.artifacts import sha256_of
 from collector.collection.materialize import Materialized
 from collector.collection.problems import number_list
-from collector.collection.record import FileRecord, Record, prompt_record, sha256_of
+from collector.collection.record import FileRecord, Record, prompt_record
 from collector.collection.settings import CollectSettings
 from collector.collection.settings.rows import MAY_CHANGE, RowSettings
 from collector.collection.settings.stopping import StoppingSettings

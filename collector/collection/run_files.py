@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from collector.artifacts import (
-    AGGREGATE_SUFFIX,
-    FAILURES_SUFFIX,
-    INPUTS_SUFFIX,
-    RECORD_SUFFIX,
-    beside,
+    RunArtifacts,
 )
 from collector.collection.settings import CollectOptions
 from collector.collection.settings.sessions import SessionSettings
 from collector.errors import FileError, UsageError
 
 
-@dataclass(frozen=True)
-class RunFiles:
+class RunFiles(RunArtifacts):
     """The artifacts of a collection."""
-
-    rollouts: Path
-
-    @property
-    def inputs(self) -> Path:
-        """Return the materialized inputs."""
-        return beside(self.rollouts, INPUTS_SUFFIX)
-
-    @property
-    def failures(self) -> Path:
-        """Return the failed attempts."""
-        return beside(self.rollouts, FAILURES_SUFFIX)
-
-    @property
-    def record(self) -> Path:
-        """Return the record of the run."""
-        return beside(self.rollouts, RECORD_SUFFIX)
-
-    @property
-    def aggregate(self) -> Path:
-        """Return the agents' own metrics."""
-        return beside(self.rollouts, AGGREGATE_SUFFIX)
 
     def all(self) -> list[Path]:
         """Return all files that a collection may write."""

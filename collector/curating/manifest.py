@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any, Self
 import orjson
 
 from collector import __version__
+from collector.artifacts import sha256_of
 from collector.curating.recipe import Recipe
 from collector.curating.run_checks import CuratedRun
 from collector.curating.selection import Selection
-from collector.errors import FileError
 from collector.profiling.sources import RunListener
 from collector.warehouse.sql import Row
 
@@ -60,17 +59,8 @@ class FileHashes:
         for path, future in self._futures.items():
             if not future.done():
                 listener.progress(0, 0, f"the hash of {path.name}")
-            try:
-                hashes[path] = future.result()
-            except OSError as error:
-                raise FileError(f"cannot read {path}: {error.strerror}") from error
+            hashes[path] = future.result()
         return hashes
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def manifest_data(

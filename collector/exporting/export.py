@@ -129,9 +129,9 @@ def _stale_warnings(request: ExportRequest, output: Path) -> list[str]:
         and (path := output / FILE_NAMES.get(name, name)).exists()
         and (_is_export_folder(path) if path.is_dir() else _is_export_file(name, path))
     ]
-    return [f"not renewed, because only other formats were asked for: {', '.join(stale)}"] * bool(
-        stale
-    )
+    if not stale:
+        return []
+    return [f"not renewed, because only other formats were asked for: {', '.join(stale)}"]
 
 
 def _age(path: Path) -> str:

@@ -118,7 +118,7 @@ class _Importer:
     drafts: Drafts
     listener: Listener
     empty: list[Path] = field(default_factory=list)
-    """Logs without attempts, which are no runs."""
+    """Logs without attempts: nothing is written for them."""
 
     def run(self, log: Log, target: ImportFiles) -> ImportedRun | None:
         """Write the files of a run; None if the log has no attempts."""
@@ -152,7 +152,7 @@ class _Importer:
 
 
 def _publish(targets: list[ImportFiles], drafts: Drafts) -> None:
-    """Publish the runs, each with its rollouts last: without them, a killed import is no run."""
+    """Publish the runs, each with its rollouts last: a killed import leaves nothing to profile."""
     rollouts = [target.rollouts for target in targets]
     for path in rollouts:
         path.unlink(missing_ok=True)

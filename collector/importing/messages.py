@@ -12,7 +12,7 @@ REASONING = ("reasoning_content", "reasoning")
 
 
 def chat_items(messages: Iterable[Any]) -> list[Json]:
-    """Return the items of chat messages: what is no message of a chat stays as it is, as text."""
+    """Return the items of chat messages; anything that is not a chat message is kept as text."""
     return [item for message in messages for item in _items(message)]
 
 

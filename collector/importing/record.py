@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import asdict
 from pathlib import Path
 
 from collector import __version__
-from collector.errors import FileError
+from collector.artifacts import sha256_of
 from collector.importing.attempts import Json, Log
 from collector.importing.encoding import encode_document
 
@@ -26,7 +25,9 @@ def record_bytes(log: Log, *, format_name: str, reward: str | None, folder: Path
         "imported": {
             "format": format_name,
             "reward": reward,
-            "files": [{"name": _name(path, folder), "sha256": _sha256(path)} for path in log.files],
+            "files": [
+                {"name": _name(path, folder), "sha256": sha256_of(path)} for path in log.files
+            ],
             "losses": log.losses(),
         },
     }
@@ -35,11 +36,3 @@ def record_bytes(log: Log, *, format_name: str, reward: str | None, folder: Path
 
 def _name(path: Path, folder: Path) -> str:
     return os.fsencode(path.relative_to(folder)).decode("utf-8", "replace")
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error

@@ -13,11 +13,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from collector.artifacts import (
-    AGGREGATE_SUFFIX,
-    FAILURES_SUFFIX,
-    INPUTS_SUFFIX,
-    RECORD_SUFFIX,
-    beside,
+    RunArtifacts,
 )
 from collector.atomic_files import Check, Drafts
 from collector.errors import InvariantError
@@ -34,31 +30,12 @@ class EmptyLogError(Exception):
     """A log has neither attempts nor a word of attempts that were to be made."""
 
 
-@dataclass(frozen=True)
-class ImportFiles:
+class ImportFiles(RunArtifacts):
     """The files of an imported run."""
-
-    rollouts: Path
-
-    @property
-    def inputs(self) -> Path:
-        """Return the materialized inputs."""
-        return beside(self.rollouts, INPUTS_SUFFIX)
-
-    @property
-    def failures(self) -> Path:
-        """Return the failed attempts."""
-        return beside(self.rollouts, FAILURES_SUFFIX)
-
-    @property
-    def record(self) -> Path:
-        """Return the record of the import."""
-        return beside(self.rollouts, RECORD_SUFFIX)
 
     def all(self) -> list[Path]:
         """Return every file that an import writes or replaces; the rollouts last."""
-        aggregate = beside(self.rollouts, AGGREGATE_SUFFIX)
-        return [self.inputs, self.failures, self.record, aggregate, self.rollouts]
+        return [self.inputs, self.failures, self.record, self.aggregate, self.rollouts]
 
 
 @dataclass

@@ -66,12 +66,10 @@ def _cells(row: Row) -> list[Words]:
 
 def shape_text(row: Row) -> str:
     """Return how many tasks there are, and how often each was tried: `50 × 16`."""
-    tasks = row["expected_task_count"] or row["task_count"]  # an older profile has only the second
-    rollouts = row["expected_rollout_count"]
-    if not tasks:
-        return "0"
-    repeats = f"{rollouts / tasks:.1f}".removesuffix(".0")
-    return f"{tasks:,} × {repeats}"
+    tasks, repeats = row["expected_task_count"] or row["task_count"], row["repeat_count_mean"]
+    if not tasks or repeats is None:
+        return str(tasks or 0)
+    return f"{tasks:,} × {f'{repeats:.1f}'.removesuffix('.0')}"
 
 
 def time_text(time: datetime | None) -> str:

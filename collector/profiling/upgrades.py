@@ -11,22 +11,21 @@ from collector.errors import FileError
 from collector.profiling import marts
 from collector.profiling.plan import load_plan
 from collector.terminal import say
-from collector.warehouse.access import OFFLINE, transaction
+from collector.warehouse.access import OFFLINE, WAREHOUSE, transaction
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.scratch import log_defects
-
-NEWEST = ("run_overviews", "reward_spreads")
-"""The marts that were added last: a warehouse that has them has all others too."""
+from collector.warehouse.sql import known_columns
 
 
-def is_up_to_date(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Tell whether the database that a connection has open has all marts."""
-    row = connection.execute(
-        "select count(*) from duckdb_views()"
-        " where schema_name = 'main' and list_contains(?, view_name)",
-        [list(NEWEST)],
-    ).fetchone()
-    return row == (len(NEWEST),)
+def is_up_to_date(connection: duckdb.DuckDBPyConnection, database: str | None = None) -> bool:
+    """Tell whether a database, or the one that the connection has open, has all marts."""
+    name = database or str(connection.execute("select current_database()").fetchall()[0][0])
+    known = known_columns(connection, name)
+    return all(
+        column.name in known.get(model.name, ())
+        for model in load_plan().layer("marts")
+        for column in model.columns
+    )
 
 
 def ensure_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None:
@@ -43,7 +42,7 @@ def bring_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None
     with log_defects("upgrade"), duckdb.connect(config=OFFLINE) as connection:
         try:
             with transaction(connection, warehouse, on_wait=on_wait):
-                if is_up_to_date(connection):
+                if is_up_to_date(connection, WAREHOUSE):
                     return
                 marts.prepare(connection, load_plan())
         except FileError as error:

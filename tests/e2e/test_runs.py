@@ -11,7 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from collector.profiling import marts, stored_runs
+from collector.profiling import stored_runs
+from collector.warehouse import access
 from tests.programs import run_command
 from tests.support import Profiled, Row, key, profiled, run_profile, write_lines, write_run
 
@@ -233,15 +234,12 @@ def test_a_full_disk_is_an_error_without_a_traceback(
     run: Profiled, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextlib.contextmanager
-    def full(*_: object, **__: object) -> Iterator[None]:
-        yield
-        raise duckdb.TransactionException("Failed to commit: No space left on device")
-
-    def prepare(*_: object) -> None:
-        raise duckdb.IOException("Could not write file: No space left on device")
+    def full(*arguments: Any, **options: Any) -> Iterator[None]:
+        with access.transaction(*arguments, **options):
+            yield
+            raise duckdb.TransactionException("Failed to commit: No space left on device")
 
     monkeypatch.setattr(stored_runs, "transaction", full)
-    monkeypatch.setattr(marts, "prepare", prepare)
     code, out, errors = runs(folder, "tag", "results-run", "a=1")
     assert (code, out) == (4, "")
     assert errors.endswith("No space left on device\n  nothing was written\n")

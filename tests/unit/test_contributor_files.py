@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from collector.warehouse.access import STORAGE
 from tests.support import ROOT
 
 LINTER = r"(ruff \w+|[\w-]+)"
@@ -37,3 +38,8 @@ def test_the_workflow_tests_every_python_that_the_package_names() -> None:
     named = [text.rpartition(" :: ")[2] for text in project["classifiers"] if "3." in text]
     assert tested == named
     assert project["requires-python"] == f">={tested[0]}"
+
+
+def test_dbt_and_the_command_make_warehouses_of_the_same_version() -> None:
+    (target,) = _read_yaml("profiles.yml")["spotter"]["outputs"].values()
+    assert target["config_options"]["storage_compatibility_version"] == STORAGE

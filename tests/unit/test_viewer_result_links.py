@@ -15,7 +15,7 @@ CASES = {
     "of a baseline": (["baseline_task_index", "baseline_run_id"], ["3", "r"], [TASK, RUN]),
     "a task without its run": (["task_index"], ["3"], [None]),
     "a run that is unknown": (["run_id", "task_index"], ["q", "3"], [None, None]),
-    "a task that is no index": (["run_id", "task_index"], ["r", "3.5"], [RUN, None]),
+    "a task that is not an index": (["run_id", "task_index"], ["r", "3.5"], [RUN, None]),
     "a rollout without its task": (["run_id", "rollout_index"], ["r", "0"], [RUN, None]),
     "nulls": (["run_id", "task_index"], [None, None], [None, None]),
 }

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from collector.artifacts import sha256_of
 from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
 from collector.collection.discovery import Servers
@@ -204,9 +205,7 @@ class _Preparation:
     def _record(self, stored: StoredRollouts, drafted: DraftedInputs, old: Record | None) -> Record:
         """Describe the new run: the settings of the stored run, if known, and its origin."""
         run, before = self.stored_run, self.stored_run.record
-        inputs = FileRecord(
-            path=records.path_text(run.inputs), sha256=records.sha256_of(run.inputs)
-        )
+        inputs = FileRecord(path=records.path_text(run.inputs), sha256=sha256_of(run.inputs))
         origin = Origin(
             rollouts=FileRecord(path=records.path_text(run.rollouts), sha256=stored.sha256),
             inputs=inputs,

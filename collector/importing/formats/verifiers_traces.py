@@ -112,8 +112,8 @@ class TraceLog:
             found.append(f"{self._repeated_count:,} episodes are in the file twice: one counts")
         if self._untrained_count:
             found.append(
-                f"{self._untrained_count:,} traces of agents that are not trained are no rollouts:"
-                " they are in the field other_traces"
+                f"{self._untrained_count:,} traces belong to agents that are not trained: they are"
+                " in the field other_traces, not rollouts of their own"
             )
         if self._has_tokens:
             found.append("token ids, masks and log probabilities were left out")

@@ -42,6 +42,10 @@ overviews as (
         runs.collection_started_at,
         runs.collection_ended_at,
         agents.expected_task_count,
+        -- an older profile does not know the tasks that the agent was to try
+        agents.expected_rollout_count
+        / nullif(coalesce(agents.expected_task_count, scores.task_count), 0)
+            as repeat_count_mean,
         coalesce(scores.task_count, profiles.task_count, runs.task_count) as task_count,
         coalesce(agents.expected_rollout_count, 0) as expected_rollout_count,
         coalesce(agents.completed_rollout_count, 0) as completed_rollout_count,
