@@ -55,23 +55,14 @@ def refuse_taken_names(connection: duckdb.DuckDBPyConnection, runs: Iterable[Run
 
 
 def tag_runs(runs: Iterable[Run], known: Iterable[Row], given: Mapping[str, str]) -> list[Run]:
-    """Give every run the tags of its record, those that it has in the warehouse, and the given."""
-    stored = {row["run_id"]: stored_tags(row) for row in known}
-    return [
-        replace(
-            run,
-            tags=tuple(
-                sorted(
-                    {
-                        **recorded_tags(run.rollouts),
-                        **stored.get(run.run_id, {}),
-                        **given,
-                    }.items()
-                )
-            ),
-        )
-        for run in runs
-    ]
+    """Give every run its tags in the warehouse, or else those of its record, and the given."""
+    stored = {row["run_id"]: stored_tags(row) for row in known if row.get("tags")}
+
+    def tags_of(run: Run) -> dict[str, str]:
+        own = stored.get(run.run_id)
+        return {**(recorded_tags(run.rollouts) if own is None else own), **given}
+
+    return [replace(run, tags=tuple(sorted(tags_of(run).items()))) for run in runs]
 
 
 def stored_tags(run: Row) -> dict[str, str]:

@@ -101,6 +101,15 @@ def test_the_record_tells_what_the_files_do_not(tmp_path: Path) -> None:
     assert json.loads(row["tags"]) == {"step": "7"}
 
 
+def test_a_tag_of_the_record_can_be_removed_for_good(tmp_path: Path) -> None:
+    run = write(tmp_path / "results")
+    record = {"identity": {"tags": {"step": "7", "kind": "x"}}}
+    write_lines(run.rollouts.with_name("run_run.json"), [record])
+    folder = profiled(run).warehouse.parent
+    assert runs(folder, "tag", "results-run", "step=")[0] == 0
+    assert json.loads(only_run(profiled(run))["tags"]) == {"kind": "x"}
+
+
 @pytest.mark.parametrize("record", [b"[]", b"{", b'{"identity": 3, "sessions": {}, "input": []}'])
 def test_a_record_that_makes_no_sense_tells_nothing(record: bytes, tmp_path: Path) -> None:
     run = write(tmp_path / "results")
