@@ -88,22 +88,10 @@ def relation(name: str) -> str:
 
 
 def _check_selection(connection: duckdb.DuckDBPyConnection, selection: MartSelection) -> None:
-    """Raise an error if the warehouse lacks a selected mart, column or run."""
+    """Raise an error if the warehouse has no marts, or lacks a selected run."""
     path, known = selection.warehouse, known_columns(connection, WAREHOUSE)
     if "runs" not in known:
         raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
-    missing = [
-        f"{model.name}.{column.name}"
-        for model in selection.models
-        for column in model.columns
-        if column.name not in known.get(model.name, ())
-    ]
-    if missing:
-        more = f" and {len(missing) - 3} more columns" if len(missing) > 3 else ""
-        raise FileError(
-            f"{path} was filled by an older version: it has no {', '.join(missing[:3])}{more}\n"
-            "  what to do: profile its runs again with `spotter profile`"
-        )
     rows = connection.execute(f"select run_id from {WAREHOUSE}.main.runs order by all").fetchall()
     ids = [row[0] for row in rows]
     for run in selection.runs:
