@@ -11,6 +11,7 @@ from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference, read_settings, setting_differences
 from collector.comparing.second_verdicts import SecondVerdicts, read_second_verdicts
 from collector.errors import UsageError
+from collector.slice_order import sort_slices
 from collector.suggestions import first_names
 from collector.terminal import label
 from collector.warehouse.sql import Row
@@ -81,8 +82,10 @@ class Comparison:
         return sorted(rows, key=lambda row: row["score"] != self.score)
 
     def slices(self) -> list[Row]:
-        """Return the rows of the slices for the score of the verdict."""
-        return [r for r in self.rows if r["slice_by"] != "all" and r["score"] == self.score]
+        """Return the rows of the slices for the score of the verdict, field by field, in order."""
+        rows = [r for r in self.rows if r["slice_by"] != "all" and r["score"] == self.score]
+        fields = dict.fromkeys(row["slice_by"] for row in rows)
+        return [r for f in fields for r in sort_slices([r for r in rows if r["slice_by"] == f])]
 
     def tasks_with(self, changes: Sequence[str]) -> list[Row]:
         """Return the listed tasks to which one of these happened."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from collector.profiling.headlines import FINDINGS, LABELS, Headlines
 from collector.profiling.spread_text import constant_sentences, threshold_sentences
+from collector.slice_order import sort_slices
 from collector.terminal import counted_noun, label
 from collector.terminal.blocks import (
     Block,
@@ -157,7 +158,9 @@ def _mean_facts(scores: list[Row]) -> Iterator[Block]:
 
 def _slice_blocks(scores: list[Row]) -> Iterator[Block]:
     for field in dict.fromkeys(row["slice_by"] for row in scores):
-        rows = [row for row in scores if row["slice_by"] == field and row["score"] == "mean_reward"]
+        rows = sort_slices(
+            [row for row in scores if row["slice_by"] == field and row["score"] == "mean_reward"]
+        )
         yield Line(("mean reward by ", Styled(label(field), "heading")), indent=4)
         cells = [
             (

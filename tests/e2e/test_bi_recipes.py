@@ -36,7 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_is_a_recipe_for_every_tool() -> None:
     for tool in TOOLS:
-        section = re.search(rf"^### {tool}\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL)
+        section = re.search(
+            rf"^### [^\n]*{tool}[^\n]*\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL
+        )
         assert section, tool
         assert "exports/" in section[1] or "snapshot.duckdb" in section[1]
     assert {language for language, _ in BLOCK.findall(PAGE)} == {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from collector.slice_order import sort_slices
 from collector.viewer.links import Links
 from collector.viewer.marts import queries
 from collector.viewer.marts.charts import Chart, Series
 from collector.viewer.marts.listing import FILTER
-from collector.viewer.marts.slices import read_slice_fields, sort_slices
+from collector.viewer.marts.slices import read_slice_fields
 from collector.viewer.marts.store import Query, Reader
 from collector.viewer.text import number
 from collector.warehouse.sql import Row

@@ -16,13 +16,14 @@ from collector.curating.run_checks import check_agent, check_slices
 from collector.curating.wording import FATES, REASONS, figure_rows, selection_warnings
 from collector.curating.worker import SelectionRequest
 from collector.errors import UsageError
+from collector.slice_order import sort_slices
 from collector.terminal import relative_path
 from collector.viewer.background import WaitingError
 from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
 from collector.viewer.marts.curation import candidates_query, listed_query
 from collector.viewer.marts.overview import read_agents
-from collector.viewer.marts.slices import read_slice_fields, sort_slices
+from collector.viewer.marts.slices import read_slice_fields
 from collector.viewer.marts.store import Reader
 from collector.viewer.recipe_form import (
     DEFAULTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collector.viewer.marts.slices import sort_slices
+from collector.slice_order import sort_slices
 
 ORDERS = {
     "difficulty": {"hard": 9, "easy": 5, "medium": 7},
