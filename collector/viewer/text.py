@@ -23,6 +23,7 @@ HIDDEN = re.compile(
     "\u2060-\u2064\u2066-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
     "|\r(?!\n))\\1*"
 )
+NAME_PARTS = re.compile(r"(?<=[_/.-])(?=[^\W_])")
 MARKS = 200
 REPLACED = "\ufffd"
 DASH = "–"
@@ -41,6 +42,12 @@ def escape_visible(value: object, marks: int = MARKS) -> Markup:
         end = match.end()
     # a text of hidden characters only would fill the page with marks
     return Markup("").join([*parts, escape(HIDDEN.sub(REPLACED, text[end:]))])
+
+
+def breakable(value: object) -> Markup:
+    """Escape a name as `escape_visible` does, and let lines break between its parts."""
+    parts = NAME_PARTS.split("" if value is None else str(value))
+    return Markup("<wbr>").join(escape_visible(part) for part in parts)
 
 
 def visible_text(value: object) -> str:
@@ -166,6 +173,7 @@ def _mark(match: re.Match[str]) -> Markup:
 
 FILTERS: dict[str, Any] = {
     "escape_visible": escape_visible,
+    "breakable": breakable,
     "exact": exact,
     "shorten": shorten,
     "number": number,

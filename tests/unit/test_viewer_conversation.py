@@ -10,7 +10,7 @@ import pytest
 from collector.jsonl import parse_object
 from collector.viewer.links import address
 from collector.viewer.render import environment
-from collector.viewer.text import escape_visible, visible_text
+from collector.viewer.text import breakable, escape_visible, visible_text
 from collector.viewer.transcripts.conversation import (
     NO_CALL,
     NO_RESULT,
@@ -319,6 +319,12 @@ def test_hidden_characters_are_made_visible() -> None:
     )
     assert visible_text("a\x1b\u200b<") == "a<U+001B><U+200B><"
     assert len(escape_visible("\x00\x01" * 10_000)) < 100_000
+
+
+def test_a_long_name_breaks_between_its_parts_only() -> None:
+    assert breakable("a_b__c-<d>/e") == "a_<wbr>b__<wbr>c-&lt;d&gt;/<wbr>e"
+    assert breakable("plain") == "plain"
+    assert "U+202E" in breakable("a_\u202e")
 
 
 def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
