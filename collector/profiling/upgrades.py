@@ -47,7 +47,7 @@ def bring_up_to_date(warehouse: Path, *, on_wait: Callable[[str], None]) -> None
                 marts.prepare(connection, load_plan())
         except FileError as error:
             raise FileError(
-                f"{warehouse} was filled by an earlier version, and could not be brought up to"
-                f" date: {error}\n  what to do: make it writable, or copy it"
+                f"{warehouse} lacks marts or columns of this version, and could not be brought up"
+                f" to date: {error}\n  what to do: make it writable, or copy it"
             ) from error
-    say(f"{warehouse} was filled by an earlier version: it now has the marts of this one")
+    say(f"{warehouse} lacked marts or columns of this version: it has them now")
