@@ -123,12 +123,17 @@ def beside(rollouts: Path, suffix: str) -> Path:
     return rollouts.with_name(stem(rollouts) + suffix)
 
 
-def rollouts_files(path: str) -> list[Path]:
+def file_paths(path: str) -> list[str]:
     """Return the files of a run from `rollouts_path` or `inputs_path` of the mart `runs`.
 
     A run that was merged from shards has a list of files as JSON.
     """
-    return [Path(one) for one in orjson.loads(path)] if path.startswith("[") else [Path(path)]
+    return [str(one) for one in orjson.loads(path)] if path.startswith("[") else [path]
+
+
+def rollouts_files(path: str) -> list[Path]:
+    """Return the files of a run, as `file_paths` does."""
+    return [Path(one) for one in file_paths(path)]
 
 
 def sha256_of(path: Path) -> str:
