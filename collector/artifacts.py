@@ -123,6 +123,19 @@ def beside(rollouts: Path, suffix: str) -> Path:
     return rollouts.with_name(stem(rollouts) + suffix)
 
 
+def file_paths(path: str) -> list[str]:
+    """Return the files of a run from `rollouts_path` or `inputs_path` of the mart `runs`.
+
+    A run that was merged from shards has a list of files as JSON.
+    """
+    return [str(one) for one in orjson.loads(path)] if path.startswith("[") else [path]
+
+
+def rollouts_files(path: str) -> list[Path]:
+    """Return the files of a run, as `file_paths` does."""
+    return [Path(one) for one in file_paths(path)]
+
+
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's content."""
     try:
@@ -226,11 +239,12 @@ def plan_runs(
         )
         for path in rollouts
     ]
-    _refuse_shared_outputs(runs)
+    refuse_shared_outputs(runs)
     return runs
 
 
-def _refuse_shared_outputs(runs: list[Run]) -> None:
+def refuse_shared_outputs(runs: list[Run]) -> None:
+    """Raise UsageError if two runs would write the same output file, or one its own inputs."""
     by_output: dict[Path, Run] = {}
     for run in runs:
         if run.inputs in run.outputs:

@@ -29,6 +29,7 @@ COMMANDS = {
     "aggregate": "aggregate",
     "import": "import_",
     "profile": "profile",
+    "merge": "merge",
     "compare": "compare",
     "curate": "curate",
     "runs": "runs",

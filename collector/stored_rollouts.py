@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,16 +45,30 @@ def index_folder(parent: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def open_reader(path: Path, index_parent: Path) -> Iterator[Reader]:
-    """Yield a function that returns the row of a task and rollout index, of any file with both.
+def open_reader(paths: Sequence[Path], index_parent: Path) -> Iterator[Reader]:
+    """Yield a function that returns the row of a task and rollout index, of files with both.
 
-    The index is kept in `index_parent`. The function raises FileError if the file has no such row.
+    The indexes are kept in `index_parent`. The function raises FileError if no file has such a row.
     """
-    with index_folder(index_parent) as folder:
-        offsets = Offsets(path, folder)
-        offsets.update(_ignore)
-        with offsets.finder() as find:
-            yield lambda task, rollout: _read_row(offsets, find, task, rollout)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(index_folder(index_parent))
+        readers = [stack.enter_context(_open_file(path, folder)) for path in paths]
+
+        def read(task: int, rollout: int) -> Row:
+            for reader in readers[:-1]:
+                with contextlib.suppress(FileError):
+                    return reader(task, rollout)
+            return readers[-1](task, rollout)
+
+        yield read
+
+
+@contextlib.contextmanager
+def _open_file(path: Path, folder: Path) -> Iterator[Reader]:
+    offsets = Offsets(path, folder)
+    offsets.update(_ignore)
+    with offsets.finder() as find:
+        yield lambda task, rollout: _read_row(offsets, find, task, rollout)
 
 
 def _read_row(offsets: Offsets, find: Finder, task: int, rollout: int) -> Row:

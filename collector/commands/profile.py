@@ -134,6 +134,14 @@ def profile(
         bool,
         typer.Option("--no-files", help="Fill the warehouse only, and write no output files."),
     ] = False,
+    shard: Annotated[
+        bool,
+        typer.Option(
+            "--shard",
+            help="The run is one of several shards: keep the rows that `spotter merge` joins. Not"
+            " needed if the run was collected with `--shard`.",
+        ),
+    ] = False,
     skip_broken: Annotated[
         bool,
         typer.Option(
@@ -205,6 +213,7 @@ def profile(
         statistics,
         is_published=not no_files,
         skips_broken=skip_broken,
+        are_shards=shard,
     )
     try:
         outcome = profile_runs(runs, settings, listener=progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 
+from collector.artifacts import rollouts_files
 from collector.curating.recipe import Recipe
 from collector.errors import FileError, InvariantError, UsageError
 from collector.profiling.profile import Outcome
@@ -66,6 +67,11 @@ def find_run(request: RunChoice, listener: RunListener) -> tuple[CuratedRun, lis
         check_agent(connection, run_id, request.agent)
         check_slices(connection, run_id, request.recipe)
         (row,) = fetch_rows(connection, "select * from runs where run_id = ?", run_id)
+    if len(rollouts_files(row["rollouts_path"])) > 1:
+        raise UsageError(
+            f"{label(run_id)} was merged from the files of shards, and curating needs them in one"
+            " file\n  what to do: join them with `spotter aggregate`, and profile the result"
+        )
     run = CuratedRun(
         run_id=run_id,
         rollouts=Path(row["rollouts_path"]),

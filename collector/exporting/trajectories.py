@@ -13,6 +13,7 @@ import duckdb
 import orjson
 
 from collector import __version__
+from collector.artifacts import rollouts_files
 from collector.exporting import schema
 from collector.exporting.atif_steps import trajectory_steps
 from collector.exporting.snapshot import relation
@@ -54,8 +55,8 @@ def write_trajectories(
         target = folder / f"run_id={quote(run_id, safe='')}"
         target.mkdir()
         with (
-            open_reader(Path(rollouts), index_parent) as read,
-            open_reader(Path(inputs), index_parent) as read_input,
+            open_reader(rollouts_files(rollouts), index_parent) as read,
+            open_reader(rollouts_files(inputs), index_parent) as read_input,
         ):
             for key in _keys(connection, run_id):
                 path = target / f"task_{key.task}_rollout_{key.rollout}.json"

@@ -11,7 +11,7 @@ import duckdb
 from collector.artifacts import Run
 from collector.errors import FileError
 from collector.profiling import audits, python_reader
-from collector.profiling.building import build_models, drop_unread
+from collector.profiling.building import build_seeds, match_rollouts
 from collector.profiling.field_names import check_fields
 from collector.profiling.manifest import CompiledModel, Plan
 from collector.profiling.problems import RunProblem, file_problem
@@ -42,6 +42,8 @@ class Batch:
     links: Path
     """A folder for links to files whose names DuckDB would take for patterns."""
     progress: Progress
+    is_shard: bool = False
+    """Whether runs of the batch are shards: their staged rows are kept for `spotter merge`."""
     staged: list[StagedRun] = field(default_factory=list)
 
     def read(self, runs: Iterable[Run]) -> list[RunProblem]:
@@ -65,23 +67,21 @@ class Batch:
             self._check_staged_rows()
             staged_runs = [staged.run for staged in self.staged]
             problems += audits.find_problems(self.connection, self.plan, staged_runs)
-        if not problems:
+        # a field may be in the rows of another shard only
+        if not problems and not self.is_shard:
             check_fields(self.connection, self.statistics, self.staged[0])
         return problems
 
     def match(self) -> None:
-        """Build the intermediate models, and keep only the tables that the marts read."""
-        build_models(self.connection, self.plan.batch("intermediate"), progress=self.progress)
-        readers = [model.sql for model in self.plan.batch("marts")]
-        readers += [check.sql for check in self.plan.checks]
-        tables = self.plan.batch("staging", "audits", "intermediate")
-        drop_unread(self.connection, tables, readers)
+        """Build the intermediate models, and keep only the tables that are read afterwards."""
+        match_rollouts(
+            self.connection, self.plan, keeps_staging=self.is_shard, progress=self.progress
+        )
 
     def _prepare(self) -> None:
         for name, (data_type, value) in self.statistics.variables().items():
             self.connection.execute(f"set variable {name} = ?::{data_type}", [value])
-        for seed in self.plan.seeds:
-            self.connection.execute(f"create table {seed.relation} as {seed.sql}")
+        build_seeds(self.connection, self.plan)
 
     def _stage(self) -> None:
         """Build the staging models and the audits, with a larger buffer if a row needs it."""

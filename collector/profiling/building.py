@@ -10,9 +10,30 @@ from queue import SimpleQueue
 
 import duckdb
 
-from collector.profiling.manifest import CompiledModel
+from collector.profiling.manifest import CompiledModel, Plan
 
 THREADS = 2
+
+
+def build_seeds(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+    """Create the look-up tables."""
+    for seed in plan.seeds:
+        connection.execute(f"create table {seed.relation} as {seed.sql}")
+
+
+def match_rollouts(
+    connection: duckdb.DuckDBPyConnection,
+    plan: Plan,
+    *,
+    keeps_staging: bool,
+    progress: Callable[[str], None],
+) -> None:
+    """Build the intermediate models of a batch, and drop the tables that nothing reads any more."""
+    build_models(connection, plan.batch("intermediate"), progress=progress)
+    readers = [model.sql for model in plan.batch("marts")]
+    readers += [check.sql for check in plan.checks]
+    layers = ("audits", "intermediate") if keeps_staging else ("staging", "audits", "intermediate")
+    drop_unread(connection, plan.batch(*layers), readers)
 
 
 def build_models(

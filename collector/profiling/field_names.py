@@ -25,7 +25,7 @@ ANSWERS = f"select 1 from {STAGING}.stg_rollouts where has_answer_field limit 1"
 
 
 def check_fields(
-    connection: duckdb.DuckDBPyConnection, statistics: Statistics, example: StagedRun
+    connection: duckdb.DuckDBPyConnection, statistics: Statistics, example: StagedRun | None
 ) -> None:
     """Raise UsageError if a field is in no row; the message lists the fields of `example`."""
     slice_fields = {name for (name,) in connection.execute(SLICES).fetchall()}
@@ -43,10 +43,11 @@ def check_fields(
         )
 
 
-def _known_fields(example: StagedRun, *kinds: str) -> str:
+def _known_fields(example: StagedRun | None, *kinds: str) -> str:
     """Return one line per kind of file with the fields of its first row."""
     text = ""
-    for kind in kinds:
+    for kind in kinds if example else ():
+        assert example is not None
         path = example.path(kind)
         names = python_reader.scalar_fields(path) if path else []
         if names:

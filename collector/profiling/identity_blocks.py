@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import orjson
 
+from collector.artifacts import rollouts_files
 from collector.profiling.known_runs import stored_tags
 from collector.profiling.run_table import tags_text, time_text
 from collector.terminal import label, relative_path
@@ -50,8 +51,15 @@ def all_facts(run: Row) -> Iterator[Block]:
     for name, text in texts.items():
         if text:
             yield Fact(name, label(text, CHARACTERS))
-    yield Fact("File", relative_path(run["rollouts_path"]))
+    yield Fact("File", files_text(run["rollouts_path"]))
     yield Fact("Profiled", time_text(run["profiled_at"]))
+
+
+def files_text(rollouts_path: str) -> str:
+    """Return the rollouts file of a run; of a merged run, the number of files and the first."""
+    first, *others = rollouts_files(rollouts_path)
+    start = f"{len(others) + 1} files, the first is " if others else ""
+    return start + relative_path(first)
 
 
 def sampling_text(run: Row) -> str:

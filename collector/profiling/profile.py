@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from collector.errors import FileError, InvariantError, SpotterError, UsageError
 from collector.profiling import marts, publish
 from collector.profiling.batch import Batch
 from collector.profiling.headlines import Headlines, read_headlines
+from collector.profiling.kept_rows import keep_rows, shards_among
 from collector.profiling.known_runs import refuse_taken_names
 from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
@@ -37,6 +38,8 @@ class ProfileSettings:
     """Whether to write NeMo Gym's output files too, not only the warehouse."""
     skips_broken: bool = False
     """Whether to profile the other runs if some are broken."""
+    are_shards: bool = False
+    """Whether all runs are shards. A run that the collector recorded as a part always is one."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ def _profile_together(
     plan = load_plan()
     built = plan.batch("staging", "audits", "intermediate", "marts")
     steps = StepCounter(listener, total=len(built) + len(plan.checks))
+    shards = shards_among(runs, are_all=settings.are_shards)
     with (
         log_defects("profile"),
         scratch_beside(settings.warehouse, settings.memory_limit) as (connection, folder),
@@ -147,12 +151,13 @@ def _profile_together(
             folder=folder,
             links=links,
             progress=steps,
+            is_shard=bool(shards),
         )
         problems = batch.read(runs)
         if problems:
             raise BrokenRunsError(problems, run_count=len(runs))
         batch.match()
-        return _write_runs(plan, connection, runs, settings, steps)
+        return _write_runs(Writer(plan, connection, steps), runs, settings, shards)
 
 
 def _check_paths(runs: list[Run], warehouse: Path) -> None:
@@ -167,22 +172,46 @@ def _check_paths(runs: list[Run], warehouse: Path) -> None:
             )
 
 
+@dataclass(frozen=True)
+class Writer:
+    """What writing needs: the plan, the connection that holds the staged rows, and the steps."""
+
+    plan: Plan
+    connection: duckdb.DuckDBPyConnection
+    steps: StepCounter
+
+    def write_marts(self) -> None:
+        """Replace the rows of the batch in every mart of the attached warehouse, and test them."""
+        marts.build_marts(self.connection, self.plan, progress=self.steps)
+        marts.run_checks(self.connection, self.plan, progress=self.steps)
+
+
 def _write_runs(
-    plan: Plan,
-    connection: duckdb.DuckDBPyConnection,
-    runs: list[Run],
-    settings: ProfileSettings,
-    steps: StepCounter,
+    writer: Writer, runs: list[Run], settings: ProfileSettings, shards: Mapping[str, str | None]
 ) -> Outcome:
+    def fill() -> None:
+        refuse_taken_names(writer.connection, runs)
+        keep_rows(writer.connection, writer.plan, shards)
+        writer.write_marts()
+
+    return write_runs(writer, runs, settings, fill=fill)
+
+
+def write_runs(
+    writer: Writer, runs: list[Run], settings: ProfileSettings, *, fill: Callable[[], None]
+) -> Outcome:
+    """Have `fill` write the marts in one transaction, and write the output files.
+
+    The files appear only once the marts are complete.
+    """
     is_new = not settings.warehouse.exists()
+    connection, steps = writer.connection, writer.steps
     with Drafts() as drafts:
         with transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
-            marts.prepare(connection, plan)
-            refuse_taken_names(connection, runs)
-            marts.build_marts(connection, plan, progress=steps)
-            marts.run_checks(connection, plan, progress=steps)
+            marts.prepare(connection, writer.plan)
+            fill()
             for run in runs if settings.is_published else ():
                 publish.write_run(connection, run, drafts)
             outcome = _outcome(connection, runs, settings, is_new=is_new)

@@ -10,7 +10,7 @@ from typing import Any
 from collector.artifacts import Run
 from collector.profiling import headlines
 from collector.profiling.headline_blocks import headline_blocks
-from collector.profiling.identity_blocks import identity_facts
+from collector.profiling.identity_blocks import files_text, identity_facts
 from collector.profiling.problems import RunProblem
 from collector.profiling.profile import Outcome
 from collector.profiling.run_table import run_table
@@ -110,8 +110,9 @@ def problems_as_data(problems: Iterable[RunProblem]) -> Row:
 
 
 def _run_blocks(run: Run, outcome: Outcome) -> Iterator[Block]:
-    yield Fact("Run", (Styled(run.run_id, "heading"), f"  ({relative_path(run.rollouts)})"))
-    yield from identity_facts(outcome.completion[run.run_id])
+    row = outcome.completion[run.run_id]
+    yield Fact("Run", (Styled(run.run_id, "heading"), f"  ({files_text(row['rollouts_path'])})"))
+    yield from identity_facts(row)
     yield from count_facts(outcome.completion[run.run_id])
     yield from _agent_blocks(outcome.agents[run.run_id])
     sql = sql_command(outcome.warehouse)
@@ -191,8 +192,8 @@ def _run_data(run: Run, outcome: Outcome) -> Row:
     }
     return {
         "run_id": run.run_id,
-        "rollouts": str(run.rollouts),
-        "inputs": str(run.inputs),
+        "rollouts": counts["rollouts_path"],
+        "inputs": counts["inputs_path"],
         "reward_profiling": str(run.profiling) if outcome.is_published else None,
         "agent_metrics": str(run.agents) if outcome.is_published else None,
         "repeat_level_metrics": str(run.repeats) if outcome.is_published else None,

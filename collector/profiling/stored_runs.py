@@ -13,6 +13,7 @@ import orjson
 from collector.errors import FileError, UsageError
 from collector.profiling import marts
 from collector.profiling.headlines import Headlines, read_headlines
+from collector.profiling.kept_rows import SCHEMA
 from collector.profiling.known_runs import stored_tags
 from collector.profiling.plan import load_plan
 from collector.profiling.upgrades import ensure_up_to_date
@@ -153,15 +154,16 @@ def _require(rows: Iterable[Row], run_ids: Iterable[str]) -> None:
 
 
 def _run_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
-    """Return the tables of the main schema with each of their columns that name a run."""
+    """Return the marts and the kept rows of shards with each of their columns that name a run."""
     rows = connection.execute(
-        "select table_name, column_name from duckdb_columns()"
+        "select schema_name, table_name, column_name from duckdb_columns()"
         " inner join duckdb_tables() using (database_name, schema_name, table_name)"
-        " where database_name = ? and schema_name = 'main' and list_contains(?, column_name)"
-        " order by table_name, column_name",
-        [WAREHOUSE, list(RUN_COLUMNS)],
+        " where database_name = ? and list_contains(?, schema_name)"
+        " and list_contains(?, column_name)"
+        " order by schema_name, table_name, column_name",
+        [WAREHOUSE, ["main", SCHEMA], list(RUN_COLUMNS)],
     ).fetchall()
-    return [(f"{WAREHOUSE}.main.{quote_name(table)}", column) for table, column in rows]
+    return [(f"{WAREHOUSE}.{schema}.{quote_name(table)}", column) for schema, table, column in rows]
 
 
 def _count_rows(connection: duckdb.DuckDBPyConnection, run_ids: Sequence[str]) -> dict[str, int]:

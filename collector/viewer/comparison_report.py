@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from collector.artifacts import rollouts_files
 from collector.comparing.compare import ComparisonSettings
 from collector.comparing.worker import compare_into_file
 from collector.errors import UsageError
@@ -24,6 +25,7 @@ from collector.viewer.render import render
 from collector.viewer.report import TASKS, find_run, frame_data, write_html
 from collector.viewer.text import without_folders
 from collector.viewer.transcripts.files import Transcripts
+from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.scratch import log_defects
 from collector.warehouse.sql import Row
@@ -121,9 +123,11 @@ def _read_views(folder: Path, compared: Compared, pairs: list[RolloutPair]) -> l
     try:
         for side in compared.sides:
             if pairs and not check_sources(side.run).is_missing:
-                transcripts.build(Path(side.run["rollouts_path"]))
+                RunTranscripts(transcripts, side.run).build()
         views = [read_view(transcripts, compared, pair) for pair in pairs]
-        paths = [Path(side.run["rollouts_path"]) for side in compared.sides]
+        paths = [
+            path for side in compared.sides for path in rollouts_files(side.run["rollouts_path"])
+        ]
         return [replace(view, trouble=without_folders(view.trouble, *paths)) for view in views]
     finally:
         transcripts.close()

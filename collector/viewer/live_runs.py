@@ -14,7 +14,13 @@ from pathlib import Path
 
 import orjson
 
-from collector.artifacts import FAILURES_SUFFIX, RECORD_SUFFIX, beside, is_imported
+from collector.artifacts import (
+    FAILURES_SUFFIX,
+    RECORD_SUFFIX,
+    beside,
+    is_imported,
+    rollouts_files,
+)
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.known_settings import known_statistics
 from collector.rollout_lines import INDEX_FOLDER
@@ -120,7 +126,15 @@ def check_sources(
 
     A change after `since` counts as still being written until it is profiled.
     """
-    rollouts = Path(run["rollouts_path"])
+    files = rollouts_files(run["rollouts_path"])
+    if len(files) > 1:  # joined from shards: only `spotter merge` can update it
+        return Sources(
+            is_missing=not all(path.is_file() for path in files),
+            is_changed=False,
+            is_running=False,
+            has_derived_inputs=False,
+        )
+    rollouts = files[0]
     inputs = Path(run["inputs_path"])
     times = [_modified_at(path) for path in (rollouts, beside(rollouts, FAILURES_SUFFIX), inputs)]
     latest = max((time for time in times if time is not None), default=0.0)

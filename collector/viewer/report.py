@@ -32,6 +32,7 @@ from collector.viewer.text import without_folders
 from collector.viewer.transcripts.conversation import RolloutConversation, read_conversation
 from collector.viewer.transcripts.files import Transcripts
 from collector.viewer.transcripts.rollout_fields import RolloutDetails, read_details
+from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.viewer.transcripts.text_limits import Cutter
 from collector.warehouse.sql import Row
 
@@ -191,19 +192,19 @@ def _read_row(reader: Reader, run: Row, key: Key) -> Row:
 def _read_rollouts(run: Row, rows: list[Row], folder: Path) -> list[ReportedRollout]:
     transcripts = Transcripts(folder, lambda _: None)
     try:
-        path = Path(run["rollouts_path"])
+        own = RunTranscripts(transcripts, run)
         if rows and not check_sources(run).is_missing:
-            transcripts.build(path)
-        return [_read_rollout(transcripts, path, row) for row in rows]
+            own.build()
+        return [_read_rollout(own, row) for row in rows]
     finally:
         transcripts.close()
 
 
-def _read_rollout(transcripts: Transcripts, path: Path, row: Row) -> ReportedRollout:
+def _read_rollout(transcripts: RunTranscripts, row: Row) -> ReportedRollout:
     try:
-        stored = transcripts.read(path, row["task_index"], row["rollout_index"])
+        stored = transcripts.read(row["task_index"], row["rollout_index"])
     except FileError as error:
-        return ReportedRollout(row, None, None, without_folders(str(error), path))
+        return ReportedRollout(row, None, None, without_folders(str(error), *transcripts.files))
     cutter = Cutter(ROLLOUT_CHARS)
     try:
         conversation = read_conversation(stored.row, cutter)

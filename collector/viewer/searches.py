@@ -60,18 +60,22 @@ class Searches:
             self._index, "the rollouts could not be indexed"
         )
 
-    def search(self, rollouts: Path, query: str) -> SearchResult:
-        """Return the rollouts of a file whose model says something, for a page to show."""
+    def search(self, files: Sequence[Path], query: str) -> SearchResult:
+        """Return the rollouts of a run's files whose model says something, for a page to show."""
         if not query:
             return SearchResult()
-        try:
-            found = self.find(rollouts, query)
-        except WaitingError:
-            return SearchResult(query, note=WAITING.format(rollouts.name), is_waiting=True)
-        except FileError as error:
-            return SearchResult(query, note=f"The search covers only the answers: {error}")
-        note = TOO_MANY.format(len(found.keys)) if found.is_cut else ""
-        return SearchResult(query, found.keys, note)
+        keys: list[Key] = []
+        is_cut = False
+        for path in files:
+            try:
+                found = self.find(path, query)
+            except WaitingError:
+                return SearchResult(query, note=WAITING.format(path.name), is_waiting=True)
+            except FileError as error:
+                return SearchResult(query, note=f"The search covers only the answers: {error}")
+            keys += found.keys
+            is_cut = is_cut or found.is_cut
+        return SearchResult(query, keys, TOO_MANY.format(len(keys)) if is_cut else "")
 
     def find(self, rollouts: Path, query: str) -> FoundRollouts:
         """Return the rollouts of a file whose model says something.

@@ -13,6 +13,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from collector.artifacts import file_paths
 from collector.profiling.identity_blocks import sampling_text, span_text
 from collector.profiling.known_runs import stored_tags
 
@@ -141,8 +142,11 @@ def tail(path: str) -> str:
 
 
 def file_name(path: str, is_report: bool = True) -> str:  # noqa: FBT001, FBT002 - a filter
-    """Return the name of a file without its folders, which a report must not tell."""
-    return path.rpartition("/")[2] if is_report else path
+    """Return the name of a file without its folders, which a report must not tell.
+
+    A run that was merged from shards has several files.
+    """
+    return ", ".join(one.rpartition("/")[2] if is_report else one for one in file_paths(path))
 
 
 def without_folders(text: str, *paths: Path) -> str:

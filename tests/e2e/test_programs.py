@@ -28,6 +28,7 @@ CASES: dict[str, tuple[tuple[str, ...], int]] = {
     "import": (("nowhere.jsonl", "-o", "imported.jsonl"), 4),
     "reverify": (("run.jsonl", "-o", "new.jsonl", "--head-port={port}"), 2),
     "profile": (("run.jsonl", "--warehouse", "other.duckdb"), 0),
+    "merge": (("warehouse.duckdb", "-w", "whole.duckdb"), 0),
     "compare": (("run.jsonl", "run.jsonl", "--markdown"), 0),
     "runs": (("list", "--json"), 0),
     "sql": (("select count(*) as runs from runs", "--csv"), 0),

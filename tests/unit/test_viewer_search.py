@@ -189,7 +189,7 @@ def test_a_large_file_is_indexed_by_another_process(
     made = Searches(tmp_path / "index", patience_seconds=0)
     with pytest.raises(WaitingError):
         made.find(file, "sum")
-    assert made.search(file, "sum").is_waiting
+    assert made.search([file], "sum").is_waiting
     made.patience_seconds = 120
     assert made.find(file, "sum").keys == [(12, 1)]
     made.close()

@@ -163,7 +163,8 @@ class RowSettings(BaseModel):
         Field(description="a part of all, like 2/8"),
         Option(
             metavar="K/N",
-            help="Collect only part K of N, like `2/8`; `spotter aggregate` merges the parts.",
+            help="Collect only part K of N, like `2/8`; `spotter aggregate` merges the parts, and"
+            " `spotter merge` their profiles.",
         ),
     ] = None
 

@@ -48,7 +48,7 @@ class RolloutSource:
 
     def reader(self) -> AbstractContextManager[Reader]:
         """Return a block's function that reads the rollout of a task and a rollout index."""
-        return open_reader(self.rollouts, self.index_parent)
+        return open_reader([self.rollouts], self.index_parent)
 
 
 def find_source(

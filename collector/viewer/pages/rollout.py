@@ -7,7 +7,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from collector.artifacts import rollouts_files
 from collector.errors import FileError
 from collector.keys import Key
 from collector.stored_rollouts import StoredRollout
@@ -37,6 +37,7 @@ from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import NotReadyError
 from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.viewer.transcripts.text_limits import Cutter, as_json, resolve_pointer
 from collector.warehouse.sql import Row
 
@@ -60,7 +61,7 @@ def rollout(request: Request) -> Response:
         agent = (row or {}).get("agent_name")
         around = _read_neighbours(reader, {**values, "agent": agent}, state, found)
     try:
-        stored, trouble = viewer.transcripts.read(Path(run["rollouts_path"]), task, index), ""
+        stored, trouble = RunTranscripts(viewer.transcripts, run).read(task, index), ""
     except NotReadyError as error:
         return indexing_page(error)
     except FileError as error:
@@ -157,7 +158,7 @@ def findings_of(row: Row | None) -> list[str]:
 def _search(viewer: Viewer, run: Row, state: dict[str, str]) -> Sequence[Key]:
     """Return the rollouts that the search of the table has found that the user came from."""
     query = state.get("q", "").strip() if state.get(LIST) == ROLLOUTS else ""
-    return viewer.searches.search(Path(run["rollouts_path"]), query).keys
+    return viewer.searches.search(rollouts_files(run["rollouts_path"]), query).keys
 
 
 def _read_neighbours(
@@ -209,7 +210,7 @@ def _read_rollout(request: Request) -> StoredRollout:
     with viewer.store.open_reader() as reader:
         run = find_run(request, reader)
     try:
-        return viewer.transcripts.read(Path(run["rollouts_path"]), task, index)
+        return RunTranscripts(viewer.transcripts, run).read(task, index)
     except NotReadyError as error:
         raise HTTPException(503, str(error), {"retry-after": "1"}) from error
     except FileError as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from collector.artifacts import rollouts_files
 from collector.keys import Key
 from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
@@ -29,7 +29,7 @@ def rollouts(request: Request) -> Response:
         run = find_run(request, reader)
     run_id = run["run_id"]
     query = parameters.get("q", "").strip()
-    search = viewer.searches.search(Path(run["rollouts_path"]), query)
+    search = viewer.searches.search(rollouts_files(run["rollouts_path"]), query)
     with viewer.store.open_reader() as reader:
         source = rollout_source(reader, run_id, parameters, search.keys)
         listing = source.read_page(reader, source.state(parameters), {"run": run_id})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -13,6 +11,7 @@ from collector.viewer.links import Links
 from collector.viewer.live_runs import iso_timestamp, profile_flags
 from collector.viewer.marts.overview import read_overview, score_label
 from collector.viewer.render import page
+from collector.viewer.transcripts.run_files import RunTranscripts
 
 
 def run(request: Request) -> Response:
@@ -24,11 +23,8 @@ def run(request: Request) -> Response:
         overview = read_overview(reader, row, request.query_params.get("agent"), links)
     sources = viewer.live_runs.check_sources(row)
     viewer.live_runs.refresh(row, sources)
-    rollouts = Path(row["rollouts_path"])
-    if viewer.transcripts.state(rollouts).kind == "building":
-        viewer.transcripts.start(
-            rollouts
-        )  # so that the index is ready when the user opens a rollout
+    # so that the index is ready when the user opens a rollout
+    RunTranscripts(viewer.transcripts, row).start()
     return page(
         "run.html",
         title=row["run_id"],

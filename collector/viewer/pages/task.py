@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -13,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from collector.artifacts import rollouts_files
 from collector.errors import FileError
 from collector.jsonl import parse_object
 from collector.stored_rollouts import StoredRollout
@@ -29,6 +29,7 @@ from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
 from collector.viewer.transcripts.items import last_message
 from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer
 from collector.warehouse.sql import Row
 
@@ -110,8 +111,7 @@ class PageTranscripts:
 
     def __init__(self, transcripts: Transcripts, run: Row) -> None:
         """Create a reader of the transcripts of a run."""
-        self._transcripts = transcripts
-        self._path = Path(run["rollouts_path"])
+        self._transcripts = RunTranscripts(transcripts, run)
         self.trouble = ""
         self.is_waiting = False
 
@@ -120,7 +120,7 @@ class PageTranscripts:
         if self.is_waiting:
             return None
         try:
-            return self._transcripts.read(self._path, task, rollout)
+            return self._transcripts.read(task, rollout)
         except NotReadyError as error:
             self.is_waiting, self.trouble = True, str(error)
         except FileError as error:
@@ -281,7 +281,8 @@ def _choose_attempts(request: Request, facts: TaskFacts) -> tuple[Row | None, Ro
 
 def _has_changed(run: Row) -> bool:
     try:
-        return bool(utc(Path(run["rollouts_path"]).stat().st_mtime) > run["profiled_at"])
+        times = [path.stat().st_mtime for path in rollouts_files(run["rollouts_path"])]
+        return bool(utc(max(times)) > run["profiled_at"])
     except (OSError, ValueError):
         return False  # another message says that the file is missing
 
