@@ -56,9 +56,9 @@
 {# Some columns as one value with fields of their names, or from a map of names to expressions. #}
 {% macro record(columns) %}{{ return(adapter.dispatch('record')(columns)) }}{% endmacro %}
 
-{# Rows from a list of records, or from the numbers 1 to a limit. #}
+{# Rows from a list of records, or from the numbers up to a limit. #}
 {% macro rows_of(records) %}{{ return(adapter.dispatch('rows_of')(records)) }}{% endmacro %}
-{% macro numbers_to(limit) %}{{ return(adapter.dispatch('numbers_to')(limit)) }}{% endmacro %}
+{% macro numbers_to(limit, first=1) %}{{ return(adapter.dispatch('numbers_to')(limit, first)) }}{% endmacro %}
 
 {# The logarithm of n!. #}
 {% macro log_factorial(n) %}{{ return(adapter.dispatch('log_factorial')(n)) }}{% endmacro %}
