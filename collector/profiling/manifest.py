@@ -43,6 +43,10 @@ ROOM_HOOKS = {
     (SELECTION, "intermediate"): frozenset({"{{ declare_recipe() }}"}),
 }
 RESOURCES = ("model", "seed", "test", "unit_test")
+START_HOOK = "{{ open_warehouse() }}"
+"""It does nothing on DuckDB."""
+DUCKDB_TYPES = {"string": "varchar"}
+"""Types that both engines know, and DuckDB's own name for them."""
 CONSTRAINTS = {"not_null", "custom"}
 
 
@@ -189,7 +193,7 @@ def _model(node: dict[str, Any], key: tuple[str, ...]) -> CompiledModel:
 def _column(column: dict[str, Any]) -> ModelColumn:
     return ModelColumn(
         name=column["name"],
-        data_type=column["data_type"] or "",
+        data_type=DUCKDB_TYPES.get(column["data_type"], column["data_type"]) or "",
         description=column["description"],
         constraints=" ".join(_constraint(rule) for rule in column["constraints"]),
         is_json=column["config"]["meta"].get("format") == "json",
@@ -214,6 +218,8 @@ def _refuse_unsupported(nodes: dict[str, Any]) -> None:
 
 def _problems(node: dict[str, Any]) -> Iterator[str]:
     kind, config = node["resource_type"], node["config"]
+    if kind == "operation" and node["raw_code"] == START_HOOK:
+        return
     if kind not in RESOURCES:
         yield f"resources of the type {kind} are not supported"
     if kind != "model":

@@ -14,6 +14,13 @@
 {# The rule by which a collection stops to draw repeats: at most one row. #}
 {% macro declared_stopping_rules() %}{{ return(adapter.dispatch('declared_stopping_rules')()) }}{% endmacro %}
 
+{# One more look at walks that have not beaten their bound: the chance of each number of hits, and which of them beat it now.
+   The largest numbers do, as long as their chances fit into what may be spent by this look. #}
+{% macro next_look(walks, outcomes, rules) %}{{ return(adapter.dispatch('next_look')(walks, outcomes, rules)) }}{% endmacro %}
+
+{# Hook: open the warehouse before anything is built. #}
+{% macro open_warehouse() %}{{ return(adapter.dispatch('open_warehouse')()) }}{% endmacro %}
+
 {# Hooks: tell staging which runs to read; remove these runs from a mart before they are inserted again. #}
 {% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 {% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}
@@ -49,9 +56,9 @@
 {# Some columns as one value with fields of their names, or from a map of names to expressions. #}
 {% macro record(columns) %}{{ return(adapter.dispatch('record')(columns)) }}{% endmacro %}
 
-{# Rows from a list of records, or from the numbers 1 to a limit. #}
+{# Rows from a list of records, or from the numbers up to a limit. #}
 {% macro rows_of(records) %}{{ return(adapter.dispatch('rows_of')(records)) }}{% endmacro %}
-{% macro numbers_to(limit) %}{{ return(adapter.dispatch('numbers_to')(limit)) }}{% endmacro %}
+{% macro numbers_to(limit, first=1) %}{{ return(adapter.dispatch('numbers_to')(limit, first)) }}{% endmacro %}
 
 {# The logarithm of n!. #}
 {% macro log_factorial(n) %}{{ return(adapter.dispatch('log_factorial')(n)) }}{% endmacro %}

@@ -17,8 +17,7 @@ numbered as (
 
 days as (
     select
-        cast({{ dbt.dateadd('day', 'day_number - 1', 'first_day') }} as date)
-            as date_day
+        first_day + cast(day_number - 1 as integer) as date_day
     from numbered
 )
 

@@ -1,3 +1,3 @@
-{% macro duckdb__numbers_to(limit) -%}
-    unnest(range(1, {{ limit }} + 1))
+{% macro duckdb__numbers_to(limit, first) -%}
+    unnest(range({{ first }}, {{ limit }} + 1))
 {%- endmacro %}

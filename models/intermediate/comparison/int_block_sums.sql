@@ -24,7 +24,7 @@ blocks as (
 ),
 
 patterns as (
-    select {{ numbers_to('256') }} - 1 as pattern
+    select {{ numbers_to(255, first=0) }} as pattern
 ),
 
 -- the sum of a block of tasks for each pattern of signs

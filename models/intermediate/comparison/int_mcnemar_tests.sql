@@ -11,7 +11,7 @@ groups as (
 places as (
     select
         *,
-        {{ numbers_to('fewer_count + 1') }} - 1 as place
+        {{ numbers_to('fewer_count', first=0) }} as place
     from groups
 ),
 

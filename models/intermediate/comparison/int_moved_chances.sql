@@ -14,7 +14,7 @@ records as (
 places as (
     select
         *,
-        {{ numbers_to('pass_count + 1') }} - 1 as place
+        {{ numbers_to('pass_count', first=0) }} as place
     from records
 ),
 

@@ -25,7 +25,7 @@ places as (
     select
         pair_key,
         changed_count,
-        {{ numbers_to('fewer_count + 1') }} - 1 as place
+        {{ numbers_to('fewer_count', first=0) }} as place
     from sums
 ),
 

@@ -22,10 +22,12 @@ runners as (
 counted as (
     select
         *,
-        case
+        agent_name is null
+        or agent_name = runner
+        or case
             when is_counted then count(case when is_counted then 1 end) over same_agent
             else count(*) over same_agent
-        end as rival_count
+        end > 1 as is_own_name
     from runners
     window same_agent as (partition by run_id, agent_name)
 ),
@@ -37,8 +39,8 @@ own_names (run_id, runner, is_counted) as (
         runner,
         is_counted
     from counted
-    where agent_name is null or agent_name = runner or rival_count > 1
-    union
+    where is_own_name
+    union all
     select
         counted.run_id,
         counted.runner,
@@ -47,7 +49,7 @@ own_names (run_id, runner, is_counted) as (
     inner join own_names
         on counted.run_id = own_names.run_id
         and counted.agent_name = own_names.runner
-    where own_names.is_counted or not counted.is_counted
+    where not counted.is_own_name and (own_names.is_counted or not counted.is_counted)
 ),
 
 labels as (

@@ -20,9 +20,9 @@ scored as (
     select
         tasks.task_key,
         rollouts.rollout_index,
-        row_number() over (
+        cast(row_number() over (
             partition by tasks.task_key order by rollouts.rollout_index
-        ) as place,
+        ) as bigint) as place,
         rollouts.reward,
         rollouts.reward >= runs.pass_threshold as is_pass,
         rollouts.output_tokens,

@@ -11,7 +11,7 @@ looks as (
 cells as (
     select
         rollout_count,
-        {{ numbers_to('rollout_count + 1') }} - 1 as pass_count
+        {{ numbers_to('rollout_count', first=0) }} as pass_count
     from looks
 ),
 

@@ -36,7 +36,7 @@ capped as (
         kept.*,
         case
             when recipe.target = 'weights' then kept.band
-            else cast({{ tenth('kept.pass_count', 'kept.rollout_count') }} as varchar)
+            else cast({{ tenth('kept.pass_count', 'kept.rollout_count') }} as string)
         end as stratum
     from kept
     cross join recipe

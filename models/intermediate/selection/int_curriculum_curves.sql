@@ -10,7 +10,7 @@ recipe as (
 ),
 
 steps as (
-    select {{ numbers_to('recipe.steps') }} - 1 as step
+    select {{ numbers_to('recipe.steps - 1', first=0) }} as step
     from recipe
 ),
 

@@ -24,7 +24,7 @@ sizes as (
     select
         min(case when filled_count >= wanted_count - 1e-6 then size end)
             as curriculum_size,
-        max(case when filled_count >= 0.9 * size - 1e-6 then size end) as target_size
+        max(case when filled_count >= 0.9e0 * size - 1e-6 then size end) as target_size
     from filled
 ),
 

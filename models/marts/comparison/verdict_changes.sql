@@ -25,14 +25,14 @@ changes as (
         verdicts.baseline_reward,
         verdicts.reward,
         {{ finite('verdicts.reward - verdicts.baseline_reward') }} as difference,
-        row_number() over (
+        cast(row_number() over (
             partition by pairs.pair_key
             order by
                 -abs(verdicts.reward - verdicts.baseline_reward),
                 verdicts.change = 'reward only',
                 verdicts.task_index,
                 verdicts.rollout_index
-        ) as change_rank
+        ) as bigint) as change_rank
     from verdicts
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     where verdicts.change is not null

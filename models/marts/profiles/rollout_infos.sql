@@ -26,7 +26,7 @@ infos as (
         latency_ms,
         model_name,
         cost,
-        cast(response_hash as varchar) as response_hash,
+        cast(response_hash as string) as response_hash,
         info
     from rollouts
 )

@@ -1,6 +1,4 @@
-{# One more look at walks that have not beaten their bound: the chance of each number of hits, and which of them beat it now.
-   The largest numbers do, as long as their chances fit into what may be spent by this look. #}
-{% macro next_look(walks, outcomes, rules) -%}
+{% macro duckdb__next_look(walks, outcomes, rules) -%}
     select
         bound,
         rollout_count,

@@ -1,0 +1,3 @@
+{% macro spark__as_utc(column) -%}
+    cast({{ column }} as timestamp_ltz)
+{%- endmacro %}

@@ -1,0 +1,11 @@
+{# A comparison that is made again replaces the one before. #}
+{% macro spark__forget_comparisons() %}
+    {%- set pairs = ref('int_compared_runs') -%}
+    {%- if execute and is_incremental() -%}
+        {%- set parts = [] -%}
+        {%- for row in run_query('select distinct baseline_run_id, run_id from ' ~ pairs).rows -%}
+            {%- do parts.append(spark__pair_partition(row[0], row[1])) -%}
+        {%- endfor -%}
+        {%- if parts -%}{%- do run_query('alter table ' ~ this ~ ' drop if exists ' ~ parts | join(', ')) -%}{%- endif -%}
+    {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,3 @@
+{% macro spark__last_known(expression) -%}
+    last_value({{ expression }}) ignore nulls
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro spark__list_join(list, separator) -%}
+    array_join({{ list }}, {{ separator }})
+{%- endmacro %}

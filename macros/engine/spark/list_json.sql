@@ -1,0 +1,3 @@
+{% macro spark__list_json(list) -%}
+    to_json({{ list }})
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro spark__list_where(list, item, condition) -%}
+    filter({{ list }}, {{ item }} -> {{ condition }})
+{%- endmacro %}

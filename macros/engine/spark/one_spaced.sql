@@ -1,0 +1,3 @@
+{% macro spark__one_spaced(text) -%}
+    trim(regexp_replace({{ text }}, r'\s+', ' '))
+{%- endmacro %}

@@ -1,0 +1,52 @@
+{# A catalogue in memory knows nothing of the marts in the warehouse's folder: tell it. They are tables of their own folder,
+   not external ones, so that dropping a partition removes its files. Other catalogues know their tables. #}
+{% macro spark__open_warehouse() %}
+    {%- set folder = spark__warehouse_folder() -%}
+    {%- if execute and folder -%}
+        {%- do run_query('create schema if not exists ' ~ target.schema) -%}
+        {%- set found = spark__mart_folders(folder) -%}
+        {%- for node in graph.nodes.values() if node.name in found and node.fqn[1] == 'marts' -%}
+            {%- set relation = model_relation(node) -%}
+            {%- if not load_cached_relation(relation) -%}
+                {%- do run_query(spark__mart_table(relation, node)) -%}
+                {%- do run_query('alter table ' ~ relation ~ ' set location ' ~ spark__text_literal(folder ~ '/' ~ node.alias)) -%}
+                {%- do run_query('msck repair table ' ~ relation) -%}
+                {%- do adapter.cache_added(relation.incorporate(type='table')) -%}
+            {%- endif -%}
+        {%- endfor -%}
+        {#- where marts are created that are not there yet -#}
+        {%- do run_query('alter schema ' ~ target.schema ~ ' set location ' ~ spark__text_literal(folder)) -%}
+    {%- endif -%}
+{% endmacro %}
+
+{# The table of a mart, from the columns of its contract. #}
+{% macro spark__mart_table(relation, node) -%}
+    create table {{ relation }} (
+        {%- for column in node.columns.values() -%}
+        {{ column.name }} {{ column.data_type }}{{ ', ' if not loop.last }}
+        {%- endfor -%}
+    ) using parquet partitioned by ({{ node.config.partition_by | join(', ') }})
+{%- endmacro %}
+
+{# The names of the marts that have rows. The schema's own folder is there for certain: no match would be an error. #}
+{% macro spark__mart_folders(folder) -%}
+    {%- set pattern = folder ~ '/{*/*run_id=*,scratch/' ~ target.schema ~ '.db}' -%}
+    {%- set names -%}
+        select distinct regexp_extract(_metadata.file_path, r'([^/]+)/(?:baseline_run_id=[^/]*/)?run_id=[^/]*/[^/]*$', 1)
+        from binaryFile.{{ spark__glob_literal(pattern) }}
+    {%- endset -%}
+    {{- return(run_query(names).columns[0].values() | list) -}}
+{%- endmacro %}
+
+{# The folder with a folder of Parquet files for each mart, if the catalogue is in memory. #}
+{% macro spark__warehouse_folder() -%}
+    {{- return(spark__full_path(env_var('SPOTTER_SPARK_WAREHOUSE', 'spark-warehouse')) if target.host == 'in-memory') -}}
+{%- endmacro %}
+
+{# dbt asks where to put a table. All but the marts replace what the build before left in its place. #}
+{% macro spark__location_clause() %}
+    {%- set folder = spark__warehouse_folder() -%}
+    {%- if folder and model.fqn[1] != 'marts' %}
+    location {{ spark__text_literal(folder ~ '/scratch/' ~ model.schema ~ '/' ~ model.alias) }}
+    {%- endif -%}
+{% endmacro %}

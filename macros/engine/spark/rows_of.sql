@@ -1,0 +1,3 @@
+{% macro spark__rows_of(records) -%}
+    inline({{ records }})
+{%- endmacro %}

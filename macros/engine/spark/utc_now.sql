@@ -1,0 +1,3 @@
+{% macro spark__utc_now() -%}
+    cast(current_timestamp() as timestamp_ntz)
+{%- endmacro %}
