@@ -26,7 +26,10 @@ def merge(
     shards: Annotated[
         list[Path] | None,
         typer.Argument(
-            readable=False, show_default=False, help="The warehouses to merge. They are only read."
+            readable=False,
+            show_default=False,
+            help="The warehouses to merge, or folders with the marts that Spark built. They are"
+            " only read.",
         ),
     ] = None,
     *,
@@ -67,6 +70,7 @@ def merge(
     spotter profile shards/part1.jsonl --run-id nightly -w shards/part1.duckdb
     spotter profile shards/part2.jsonl --run-id nightly -w shards/part2.duckdb
     spotter merge shards/part1.duckdb shards/part2.duckdb -w warehouse.duckdb -o results/
+    spotter merge spark-warehouse/ -w warehouse.duckdb
     """
     from collector.merging.merge import MergeSettings
     from collector.merging.merge import merge as merge_warehouses
@@ -79,6 +83,7 @@ def merge(
         output_dir.absolute() if output_dir else None,
         allow_partial,
         memory_limit,
+        is_published=output_dir is not None,
     )
     try:
         merged = merge_warehouses([path.absolute() for path in shards], settings, listener=progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,11 +24,19 @@ from collector.overrides import OverrideName
 from collector.terminal import Progress, say, show
 
 if TYPE_CHECKING:
-    from collector.profiling.profile import Outcome
+    from collector.profiling.profile import Outcome, ProfileSettings
     from collector.profiling.statistics import PriceList
+    from collector.spark.build import Batch
     from collector.uploading.content import Upload
 
 FOREIGN = UPLOAD_ALIASES
+
+
+class Engine(StrEnum):
+    """What builds the models."""
+
+    DUCKDB = "duckdb"
+    SPARK = "spark"
 
 
 def profile(
@@ -142,6 +152,13 @@ def profile(
             " needed if the run was collected with `--shard`.",
         ),
     ] = False,
+    engine: Annotated[
+        Engine,
+        typer.Option(
+            help="What builds the models. Spark is for runs that are too large for one machine: see"
+            " docs/scale.md."
+        ),
+    ] = Engine.DUCKDB,
     skip_broken: Annotated[
         bool,
         typer.Option(
@@ -169,6 +186,7 @@ def profile(
     spotter profile results/ --allow-partial
     spotter profile results/ckpt-1200.jsonl --tag checkpoint=1200 --tag ablation=no-tools
     spotter profile results/rollouts.jsonl --upload wandb --upload mlflow
+    spotter profile 's3a://bucket/runs/*.jsonl' --engine spark --output-dir results/
     spotter profile +rollouts_jsonl_fpath=results/rollouts.jsonl ++allow_partial_rollouts=True
     """
     from collector import artifacts
@@ -184,17 +202,6 @@ def profile(
     if no_files and output_dir:
         raise UsageError("--output-dir and --no-files contradict each other: use only one")
     tags = parse_tags(tag or ())
-    progress = Progress()
-    found = artifacts.find_rollouts(searched)
-    known = known_runs(warehouse.absolute(), on_wait=lambda text: progress(0, 0, text))
-    planned = artifacts.plan_runs(
-        found,
-        inputs=inputs,
-        output_dir=output_dir,
-        run_id=run_id,
-        names=name_runs(found, known),
-    )
-    runs = tag_runs(planned, known, tags)
     zero_classes = tuple(count_failure_classes_as_zero or ())
     statistics = Statistics(
         pass_threshold,
@@ -205,7 +212,6 @@ def profile(
         else None,
         prices=_prices(prices) if prices else None,
     )
-    trackers = ready_trackers(upload)
     settings = ProfileSettings(
         warehouse.absolute(),
         allow_partial,
@@ -215,8 +221,23 @@ def profile(
         skips_broken=skip_broken,
         are_shards=shard,
     )
+    trackers = ready_trackers(upload)
+    progress = Progress()
     try:
-        outcome = profile_runs(runs, settings, listener=progress)
+        if engine is Engine.SPARK:
+            batch = _spark_batch(searched, inputs, run_id, output_dir, tags)
+            outcome = _profile_on_spark(batch, settings, progress)
+        else:
+            known = known_runs(warehouse.absolute(), on_wait=lambda text: progress(0, 0, text))
+            found = artifacts.find_rollouts(searched)
+            planned = artifacts.plan_runs(
+                found,
+                inputs=inputs,
+                output_dir=output_dir,
+                run_id=run_id,
+                names=name_runs(found, known),
+            )
+            outcome = profile_runs(tag_runs(planned, known, tags), settings, listener=progress)
     except BrokenRunsError as error:
         if json:
             print_json(report.problems_as_data(error.problems))
@@ -225,7 +246,28 @@ def profile(
         progress.clear()
     _report(outcome, trackers, as_json=json, is_verbose=verbose, is_explained=explain)
     if outcome.broken:
-        raise BrokenRunsError(outcome.broken, run_count=len(runs), are_skipped=True)
+        count = len(outcome.runs) + len(outcome.broken)
+        raise BrokenRunsError(outcome.broken, run_count=count, are_skipped=True)
+
+
+def _spark_batch(
+    paths: list[Path],
+    inputs: Path | None,
+    run_id: str | None,
+    output_dir: Path | None,
+    tags: Mapping[str, str],
+) -> Batch:
+    from collector.spark.build import Batch
+    from collector.spark.profile import rollouts_pattern
+
+    given = rollouts_pattern([inputs]) if inputs else None
+    return Batch(rollouts_pattern(paths), given, run_id, output_dir, tags)
+
+
+def _profile_on_spark(batch: Batch, settings: ProfileSettings, progress: Progress) -> Outcome:
+    from collector.spark.profile import profile_on_spark
+
+    return profile_on_spark(batch, settings, listener=progress)
 
 
 def _prices(path: Path) -> PriceList:

@@ -19,7 +19,7 @@ from collector.profiling.manifest import Plan
 from collector.profiling.profile import Writer
 from collector.terminal import label
 from collector.warehouse.access import SCRATCH
-from collector.warehouse.sql import quote_name
+from collector.warehouse.sql import literal, quote_name
 
 COPIED = f"{SCRATCH}.copied"
 KEPT_RUNS = f"{STAGING}.kept_runs"
@@ -64,7 +64,9 @@ def _copy_marts(connection: duckdb.DuckDBPyConnection, plan: Plan, run_ids: list
         names = ", ".join(quote_name(column.name) for column in model.columns)
         query = f"select {names} from {SHARD}.main.{model.name}"
         connection.execute(f"create table if not exists {table} as {query} limit 0")
-        connection.execute(f"insert into {table} {query} where list_contains(?, run_id)", [run_ids])
+        # written out, so that DuckDB opens only the files of these runs
+        chosen = ", ".join(map(literal, run_ids))
+        connection.execute(f"insert into {table} {query} where run_id in ({chosen})")
 
 
 def replace_copied_runs(writer: Writer, run_ids: list[str], tags: Tags) -> None:

@@ -31,6 +31,11 @@ class MergeSettings:
     is_partial_allowed: bool = False
     """Whether parts of a run may be missing."""
     memory_limit: str | None = None
+    runs: tuple[Run, ...] = ()
+    """The runs to take, with the paths of their files. Without any, all are taken, and their files
+    are named after them."""
+    is_published: bool = True
+    """Whether to write NeMo Gym's output files too, not only the warehouse."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def merge(
         scratch_beside(settings.warehouse, settings.memory_limit) as (connection, _),
     ):
         shards = [read_shard(connection, path, on_wait=wait) for path in paths]
-        merging = _Merging(Writer(plan, connection, steps), wait, shards)
+        merging = _Merging(Writer(plan, connection, steps), wait, shards, settings.runs)
         merging.check(is_partial_allowed=settings.is_partial_allowed)
         return merging.write(settings)
 
@@ -79,10 +84,13 @@ class _Merging:
     writer: Writer
     wait: Callable[[str], None]
     shards: list[Shard]
+    chosen: tuple[Run, ...]
 
     def holders(self) -> dict[str, list[Shard]]:
         """Return the warehouses that have each run."""
-        run_ids = sorted({run_id for shard in self.shards for run_id in shard.runs})
+        wanted = {run.run_id for run in self.chosen}
+        found = {run_id for shard in self.shards for run_id in shard.runs}
+        run_ids = sorted(found & wanted if wanted else found)
         return {
             run_id: [shard for shard in self.shards if run_id in shard.runs] for run_id in run_ids
         }
@@ -118,11 +126,11 @@ class _Merging:
 
         outcome = write_runs(
             self.writer,
-            _planned_runs(holders, settings.output_dir),
+            list(self.chosen) or _planned_runs(holders, settings.output_dir),
             ProfileSettings(
                 settings.warehouse,
                 statistics=_statistics(joined),
-                is_published=settings.output_dir is not None,
+                is_published=settings.is_published,
             ),
             fill=fill,
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from collector.errors import FileError, UsageError
+from collector.merging.mart_folders import attach_folder, check_folder
 from collector.profiling.kept_rows import PRICES, RUNS, SCHEMA, has_kept_rows
 from collector.profiling.upgrades import ensure_up_to_date
 from collector.warehouse.access import check_warehouse, open_with_lock
@@ -38,7 +39,10 @@ def check_shards(paths: Sequence[Path], warehouse: Path) -> None:
     for path in paths:
         if not path.exists():
             raise FileError(f"there is no warehouse at {path}")
-        check_warehouse(path)
+        if path.is_dir():
+            check_folder(path)
+        else:
+            check_warehouse(path)
         real = path.resolve()
         if real == warehouse.resolve():
             raise UsageError(
@@ -55,7 +59,8 @@ def read_shard(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Shard:
     """Return what a warehouse has; bring one of an earlier version up to date first."""
-    ensure_up_to_date(path, on_wait=on_wait)
+    if not path.is_dir():
+        ensure_up_to_date(path, on_wait=on_wait)
     with attached_shard(connection, path, on_wait=on_wait):
         if "runs" not in known_columns(connection, SHARD):
             raise FileError(
@@ -87,16 +92,25 @@ def attached_shard(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[None]:
     """Attach a warehouse to merge for reading, and always detach it."""
-    open_with_lock(
-        lambda: connection.execute(f"attach {literal(path)} as {SHARD} (type duckdb, read_only)"),
-        path,
-        on_wait=on_wait,
-    )
+    if path.is_dir():
+        attach_folder(connection, path, SHARD)
+    else:
+        _attach_file(connection, path, on_wait=on_wait)
     try:
         yield
     finally:
         with contextlib.suppress(duckdb.Error):
             connection.execute(f"detach {SHARD}")
+
+
+def _attach_file(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+) -> None:
+    open_with_lock(
+        lambda: connection.execute(f"attach {literal(path)} as {SHARD} (type duckdb, read_only)"),
+        path,
+        on_wait=on_wait,
+    )
 
 
 @contextlib.contextmanager

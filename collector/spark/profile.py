@@ -1,0 +1,49 @@
+"""Profile runs on Spark: build the marts there, and copy those of the batch into the warehouse."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from collector.errors import UsageError
+from collector.merging.merge import MergeSettings, merge
+from collector.profiling.profile import Outcome, ProfileSettings
+from collector.spark.build import Batch, Listener, build, check_installed, marts_folder
+
+# `Path` makes one slash of the two in an address like s3a://bucket/run.jsonl
+ADDRESS = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
+
+
+def rollouts_pattern(paths: list[Path]) -> str:
+    """Return the one file, folder or pattern that is given, as Spark reads it."""
+    if len(paths) != 1:
+        raise UsageError(
+            "--engine spark takes one rollouts file, or a pattern that matches several, like"
+            " 's3a://bucket/runs/*.jsonl'"
+        )
+    (path,) = paths
+    text = str(path)
+    if ADDRESS.match(text):
+        return ADDRESS.sub(r"\1://", text)
+    return f"{path.absolute()}/*.jsonl" if path.is_dir() else str(path.absolute())
+
+
+def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Listener) -> Outcome:
+    """Build the marts of a batch on Spark, copy them into the warehouse, and write the files."""
+    if settings.skips_broken or settings.are_shards:
+        option = "--skip-broken" if settings.skips_broken else "--shard"
+        raise UsageError(f"{option} is not possible with --engine spark")
+    check_installed()
+    runs = build(batch, settings, listener=listener)
+    copied = merge(
+        [marts_folder()],
+        MergeSettings(
+            settings.warehouse,
+            memory_limit=settings.memory_limit,
+            runs=tuple(runs),
+            is_published=settings.is_published,
+        ),
+        listener=listener,
+    )
+    return replace(copied.outcome, statistics=settings.statistics)
