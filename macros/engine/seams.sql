@@ -44,6 +44,7 @@
 {% macro text_in_order(expression, order_by) %}{{ return(adapter.dispatch('text_in_order')(expression, order_by)) }}{% endmacro %}
 
 {# Lists. `item` names an element inside of a condition or an expression. #}
+{% macro list_of(items) %}{{ return(adapter.dispatch('list_of')(items)) }}{% endmacro %}
 {% macro list_where(list, item, condition) %}{{ return(adapter.dispatch('list_where')(list, item, condition)) }}{% endmacro %}
 {% macro list_map(list, item, expression) %}{{ return(adapter.dispatch('list_map')(list, item, expression)) }}{% endmacro %}
 {% macro list_join(list, separator) %}{{ return(adapter.dispatch('list_join')(list, separator)) }}{% endmacro %}

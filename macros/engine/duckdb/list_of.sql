@@ -1,0 +1,3 @@
+{% macro duckdb__list_of(items) -%}
+    [{{ items | join(', ') }}]
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro spark__list_of(items) -%}
+    array({{ items | join(', ') }})
+{%- endmacro %}
