@@ -211,7 +211,10 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 
 def _rollouts_at(path: Path) -> Iterator[Path]:
     if isinstance(path, RemotePath) and has_pattern(path):
-        for one in path.store.glob(path):
+        matches = path.store.glob(path)
+        if not matches:
+            path.store.check_bucket(path)
+        for one in matches:
             if one.name.endswith(".jsonl"):
                 yield from _rollouts_at(one)
     elif path.is_dir():

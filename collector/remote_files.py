@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import fsspec
 
@@ -70,17 +71,22 @@ class Store:
 
     def open(self, path: RemotePath) -> RemoteFile:
         """Open an object; raise FileNotFoundError if there is none."""
-        return RemoteFile(self, path, self.info(path).size)
+        return RemoteFile(FileBlocks(self, path, self.info(path).size))
 
     def glob(self, pattern: RemotePath) -> list[RemotePath]:
-        """Return the objects that match a pattern, in order; raise FileError without a bucket."""
+        """Return the objects that match a pattern, in order."""
         try:
             found = self._ask(pattern, lambda: self.files.glob(pattern.key))
-            if not found:
-                self._ask(pattern, lambda: self.files.info(pattern.parts[1]))
-        except FileNotFoundError as error:
-            raise FileError(f"nothing at {pattern}: {error}") from error
+        except FileNotFoundError:
+            return []
         return [RemotePath(f"{self.protocol}://{key}") for key in sorted(found)]
+
+    def check_bucket(self, path: RemotePath) -> None:
+        """Raise FileError if there is not even a bucket."""
+        try:
+            self._ask(path, lambda: self.files.info(path.parts[1]))
+        except FileNotFoundError as error:
+            raise FileError(f"nothing at {path}: {error}") from error
 
     def read(self, path: RemotePath, start: int, end: int) -> bytes:
         """Return a range of an object's bytes."""
@@ -108,19 +114,18 @@ def _failure(path: RemotePath, error: Exception) -> str:
 
 
 class RemoteFile(io.RawIOBase):
-    """An object, read in blocks of which the last few are kept.
+    """An object that is open for reading.
 
     DuckDB reads one file with several threads, and first seeks, then reads. So each thread has its
-    own position, and each block is fetched only once.
+    own position.
     """
 
-    def __init__(self, store: Store, path: RemotePath, size: int) -> None:
-        """Prepare to read an object of a known size."""
+    def __init__(self, blocks: FileBlocks) -> None:
+        """Prepare to read an object."""
         super().__init__()
-        self._store, self._path, self._size = store, path, size
+        self._blocks = blocks
+        self._size = blocks.size
         self._place = threading.local()
-        self._lock = threading.Lock()
-        self._blocks: OrderedDict[int, _Block] = OrderedDict()
 
     def readable(self) -> bool:
         """Tell that the file can be read."""
@@ -144,7 +149,7 @@ class RemoteFile(io.RawIOBase):
         """Return all of the bytes that are asked for, unless the file ends before."""
         start = self.tell()
         end = self._size if size is None or size < 0 else min(self._size, start + size)
-        data = b"".join(self._pieces(start, end))
+        data = b"".join(self._blocks.pieces(start, end))
         self._place.offset = start + len(data)
         return data
 
@@ -154,13 +159,19 @@ class RemoteFile(io.RawIOBase):
         buffer[: len(data)] = data
         return len(data)
 
-    def close(self) -> None:
-        """Forget the blocks."""
-        with self._lock:
-            self._blocks.clear()
-        super().close()
 
-    def _pieces(self, start: int, end: int) -> Iterator[bytes]:
+class FileBlocks:
+    """The blocks of an object, of which the last few are kept. Threads may share it."""
+
+    def __init__(self, store: Store, path: RemotePath, size: int) -> None:
+        """Prepare to fetch the blocks of an object of a known size."""
+        self.size = size
+        self._store, self._path = store, path
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, _Block] = OrderedDict()
+
+    def pieces(self, start: int, end: int) -> Iterator[bytes]:
+        """Give the bytes of a range, piece by piece."""
         at = start
         while at < end:
             number = at // BLOCK_BYTES
@@ -170,12 +181,12 @@ class RemoteFile(io.RawIOBase):
 
     def _block(self, number: int) -> bytes:
         with self._lock:
-            block = self._blocks.setdefault(number, _Block())
-            self._blocks.move_to_end(number)
-            while len(self._blocks) > KEPT_BLOCKS:
-                self._blocks.popitem(last=False)
+            block = self._kept.setdefault(number, _Block())
+            self._kept.move_to_end(number)
+            while len(self._kept) > KEPT_BLOCKS:
+                self._kept.popitem(last=False)
         start = number * BLOCK_BYTES
-        end = min(self._size, start + BLOCK_BYTES)
+        end = min(self.size, start + BLOCK_BYTES)
         return block.content(lambda: self._fetch(start, end))
 
     def _fetch(self, start: int, end: int) -> bytes:
@@ -213,10 +224,19 @@ class DuckdbFiles(fsspec.AbstractFileSystem):  # type: ignore[misc]
         super().__init__()
         self._store = store
         self.protocol = store.protocol
+        # DuckDB opens a file several times, once for each thread
+        self._open: WeakValueDictionary[RemotePath, FileBlocks] = WeakValueDictionary()
+        self._lock = threading.Lock()
 
     def open(self, path: str, *_: Any, **__: Any) -> RemoteFile:
-        """Open an object for reading."""
-        return self._store.open(self._path(path))
+        """Open an object for reading; files that are open at the same time share their blocks."""
+        located = self._path(path)
+        size = self._store.info(located).size
+        with self._lock:
+            blocks = self._open.get(located)
+            if blocks is None or blocks.size != size:
+                blocks = self._open[located] = FileBlocks(self._store, located, size)
+        return RemoteFile(blocks)
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return the size and the kind of an object."""

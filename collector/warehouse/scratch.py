@@ -58,6 +58,8 @@ def reading_stores(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path])
     if stores:
         from collector.remote_files import DuckdbFiles
 
+        # DuckDB would keep what it has read of remote files, until its memory is full
+        connection.execute("set enable_external_file_cache = false")
         for store in stores.values():
             store.failure = None
             connection.register_filesystem(DuckdbFiles(store))

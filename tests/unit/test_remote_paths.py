@@ -9,7 +9,7 @@ import pytest
 
 from collector import artifacts, remote_files
 from collector.errors import FileError, UsageError
-from collector.remote_files import RemoteFile, RemoteInfo, Store
+from collector.remote_files import DuckdbFiles, RemoteFile, RemoteInfo, Store
 from collector.remote_paths import RemotePath, is_remote, located_path
 
 CONTENT = random.Random(3).randbytes(100_003)
@@ -93,7 +93,7 @@ def test_a_file_read_from_end_to_end_is_fetched_once_and_not_kept() -> None:
     file = opened(store)
     assert b"".join(iter(lambda: file.read(333), b"")) == CONTENT
     assert sum(end - start for start, end in store.fetched) == len(CONTENT)
-    assert len(file._blocks) <= remote_files.KEPT_BLOCKS
+    assert len(file._blocks._kept) <= remote_files.KEPT_BLOCKS
 
 
 def test_lines_of_a_remote_file_are_those_of_its_bytes() -> None:
@@ -112,3 +112,12 @@ def test_an_object_that_becomes_shorter_while_it_is_read_is_an_error() -> None:
 def test_remote_files_are_not_written() -> None:
     with pytest.raises(FileError, match="only reads files in object stores"):
         RemotePath("s3://bucket/run.jsonl").open("wb")
+
+
+def test_files_that_are_open_at_the_same_time_share_their_blocks() -> None:
+    store = MemoryStore()
+    files = DuckdbFiles(store)
+    one, other = (files.open("s3://bucket/run.jsonl") for _ in range(2))
+    while piece := one.read(3000):
+        assert other.read(3000) == piece
+    assert sum(end - start for start, end in store.fetched) == len(CONTENT)
