@@ -53,6 +53,7 @@ bench: $(DEVELOPED)  ## speed and memory, as ratios to a pandas script and a bar
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e '.[bench]'
 	$(BIN)/python bench/profile_speed.py
 	$(BIN)/python bench/statistics_speed.py
+	$(BIN)/python bench/merge_speed.py
 	$(BIN)/python bench/curate_speed.py
 	$(BIN)/python bench/materialize_speed.py
 	$(BIN)/python bench/collect_speed.py

@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from collector.errors import FileError, UsageError
+from collector.remote_paths import RemotePath, has_pattern, located_path, refuse_remote
 
 INPUTS_SUFFIX = "_materialized_inputs.jsonl"
 FAILURES_SUFFIX = "_failures.jsonl"
@@ -98,6 +99,11 @@ class Run:
         return self.output_dir / (self._stem + REPEATS_SUFFIX)
 
     @property
+    def has_local_outputs(self) -> bool:
+        """Tell whether the output files can be written: object stores are only read."""
+        return not isinstance(self.output_dir, RemotePath)
+
+    @property
     def outputs(self) -> tuple[Path, Path, Path]:
         """Return the paths of the three files that a profile writes."""
         return self.profiling, self.agents, self.repeats
@@ -133,7 +139,7 @@ def file_paths(path: str) -> list[str]:
 
 def rollouts_files(path: str) -> list[Path]:
     """Return the files of a run, as `file_paths` does."""
-    return [Path(one) for one in file_paths(path)]
+    return [located_path(one) for one in file_paths(path)]
 
 
 def sha256_of(path: Path) -> str:
@@ -189,7 +195,7 @@ def is_imported(record: bytes) -> bool:
 
 def find_rollouts(paths: Iterable[Path]) -> list[Path]:
     """Return the rollouts files among files and folders; raise FileError if there are none."""
-    searched = list(paths)
+    searched = [located_path(path) for path in paths]
     try:
         found = dict.fromkeys(rollouts for path in searched for rollouts in _rollouts_at(path))
     except OSError as error:
@@ -204,7 +210,14 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 
 
 def _rollouts_at(path: Path) -> Iterator[Path]:
-    if path.is_dir():
+    if isinstance(path, RemotePath) and has_pattern(path):
+        matches = path.store.glob(path)
+        if not matches:
+            path.store.check_bucket(path)
+        for one in matches:
+            if one.name.endswith(".jsonl"):
+                yield from _rollouts_at(one)
+    elif path.is_dir():
         for candidate in sorted(path.rglob("*.jsonl")):
             is_copy = COPY.search(candidate.relative_to(path).as_posix())
             is_run = candidate.is_file() and default_inputs(candidate).is_file()
@@ -228,12 +241,14 @@ def plan_runs(
         raise UsageError(
             f"{option} applies to one run, but {len(rollouts)} rollouts files were given"
         )
+    if output_dir:
+        refuse_remote(output_dir, "the output files")
     named = names or run_names(rollouts)
     runs = [
         Run(
             run_id=run_id or named[path],
             rollouts=path,
-            inputs=_absolute(inputs) if inputs else default_inputs(path),
+            inputs=_absolute(located_path(inputs)) if inputs else default_inputs(path),
             output_dir=_absolute(output_dir) if output_dir else path.parent,
             has_given_name=run_id is not None,
         )
@@ -258,6 +273,8 @@ def refuse_shared_outputs(runs: list[Run]) -> None:
 
 
 def _absolute(path: Path) -> Path:
+    if isinstance(path, RemotePath):
+        return path
     try:
         str(path).encode()
     except UnicodeEncodeError as error:

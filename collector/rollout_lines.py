@@ -15,6 +15,7 @@ import orjson
 from collector.errors import FileError
 from collector.jsonl import Row, read_object
 from collector.keys import Key
+from collector.remote_paths import is_remote
 
 INDEX_FOLDER = ".spotter-index"
 HEAD_BYTES = 4096
@@ -157,6 +158,11 @@ def indices_of(row: Row) -> Key | None:
 
 def stat_rollouts(path: Path) -> os.stat_result:
     """Return the status of a rollouts file; raise FileError if it cannot be read."""
+    if is_remote(path):
+        raise FileError(
+            f"{path} is in an object store, and transcripts are read from local files only\n"
+            "  what to do: copy the run's files to a disk, and profile them there"
+        )
     try:
         status = path.stat()
     except (OSError, ValueError) as error:

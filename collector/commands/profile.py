@@ -46,7 +46,8 @@ def profile(
             readable=False,
             show_default=False,
             help="Rollouts files, or folders that contain them. Other artifacts, and MLflow's"
-            " copies in `mlruns` and `mlartifacts`, are skipped.",
+            " copies in `mlruns` and `mlartifacts`, are skipped. Also addresses and patterns like"
+            " `s3://bucket/runs/*.jsonl`.",
         ),
     ] = None,
     *,
@@ -184,6 +185,7 @@ def profile(
     \b
     spotter profile results/rollouts.jsonl
     spotter profile results/ --allow-partial
+    spotter profile 's3://bucket/runs/*.jsonl' --output-dir results/
     spotter profile results/ckpt-1200.jsonl --tag checkpoint=1200 --tag ablation=no-tools
     spotter profile results/rollouts.jsonl --upload wandb --upload mlflow
     spotter profile 's3a://bucket/runs/*.jsonl' --engine spark --output-dir results/
@@ -245,6 +247,8 @@ def profile(
     finally:
         progress.clear()
     _report(outcome, trackers, as_json=json, is_verbose=verbose, is_explained=explain)
+    if not no_files and not all(run.has_local_outputs for run in outcome.runs):
+        say("object stores are only read: --output-dir names a local folder for the output files")
     if outcome.broken:
         count = len(outcome.runs) + len(outcome.broken)
         raise BrokenRunsError(outcome.broken, run_count=count, are_skipped=True)

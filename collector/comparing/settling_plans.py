@@ -7,14 +7,16 @@ from pathlib import Path
 
 import orjson
 
+from collector.artifacts import file_paths
 from collector.atomic_files import Drafts, nothing
 from collector.comparing.request import ComparisonResult
 from collector.comparing.results import SIDES, Comparison
 from collector.errors import UsageError
+from collector.remote_paths import is_remote
 from collector.terminal import label, relative_path, say
 from collector.terminal.blocks import Block, Line, Styled
 from collector.warehouse.queries import open_read_only
-from collector.warehouse.sql import fetch_rows
+from collector.warehouse.sql import Row, fetch_rows
 
 TASKS = f"""
 select task_id, baseline_task_index, task_index from task_comparisons
@@ -38,6 +40,8 @@ def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingP
     """
     comparison = _only_comparison(result)
     repeats = _repeats_needed(comparison)
+    for side in (comparison.baseline, comparison.candidate):
+        _refuse_scattered(side.run)
     baseline_path = path.with_name(f"{path.stem}_baseline{path.suffix}")
     one, other = comparison.baseline, comparison.candidate
     with open_read_only(result.warehouse, on_wait=say) as connection:
@@ -63,6 +67,17 @@ def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingP
     return [
         SettlingPlan(target, Path(side.run["rollouts_path"])) for target, (side, _) in plans.items()
     ]
+
+
+def _refuse_scattered(run: Row) -> None:
+    """Raise UsageError if no single local file has the rollouts that the plan adds to."""
+    files = file_paths(run["rollouts_path"])
+    if len(files) > 1 or is_remote(files[0]):
+        raise UsageError(
+            f"{label(run['run_id'])} is not in one local file, and a plan adds rollouts to one\n"
+            "  what to do: copy the files to a disk, join shards with `spotter aggregate`, and"
+            " profile the result"
+        )
 
 
 def _only_comparison(result: ComparisonResult) -> Comparison:

@@ -12,6 +12,7 @@ from collector.curating.recipe import Recipe
 from collector.errors import FileError, InvariantError, UsageError
 from collector.profiling.profile import Outcome
 from collector.profiling.sources import RunListener, is_unchanged, resolve_runs
+from collector.remote_paths import is_remote
 from collector.suggestions import first_names, suggestion, unknown_name
 from collector.terminal import label
 from collector.warehouse.queries import open_read_only
@@ -67,7 +68,13 @@ def find_run(request: RunChoice, listener: RunListener) -> tuple[CuratedRun, lis
         check_agent(connection, run_id, request.agent)
         check_slices(connection, run_id, request.recipe)
         (row,) = fetch_rows(connection, "select * from runs where run_id = ?", run_id)
-    if len(rollouts_files(row["rollouts_path"])) > 1:
+    files = rollouts_files(row["rollouts_path"])
+    if any(map(is_remote, files)):
+        raise UsageError(
+            f"{label(run_id)} is in an object store, and curating needs local files\n"
+            "  what to do: copy the run's files to a disk, and profile them there"
+        )
+    if len(files) > 1:
         raise UsageError(
             f"{label(run_id)} was merged from the files of shards, and curating needs them in one"
             " file\n  what to do: join them with `spotter aggregate`, and profile the result"

@@ -20,9 +20,10 @@ from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
 from collector.profiling.problems import RunProblem
 from collector.profiling.statistics import Statistics
+from collector.remote_paths import is_remote
 from collector.temporary_files import temporary_folder
 from collector.warehouse.access import WAREHOUSE, check_warehouse, is_duckdb, transaction
-from collector.warehouse.scratch import log_defects, scratch_beside
+from collector.warehouse.scratch import log_defects, reading_stores, scratch_beside
 from collector.warehouse.sql import Row, fetch_rows
 
 
@@ -142,6 +143,7 @@ def _profile_together(
         log_defects("profile"),
         scratch_beside(settings.warehouse, settings.memory_limit) as (connection, folder),
         temporary_folder() as links,
+        reading_stores(connection, [path for run in runs for path in (run.rollouts, run.inputs)]),
     ):
         batch = Batch(
             plan=plan,
@@ -164,7 +166,7 @@ def _check_paths(runs: list[Run], warehouse: Path) -> None:
     """Raise an error if the warehouse and the files of the runs cannot be what they should be."""
     check_warehouse(warehouse)
     for run in runs:
-        if is_duckdb(run.rollouts):
+        if not is_remote(run.rollouts) and is_duckdb(run.rollouts):
             raise UsageError(f"{run.rollouts} is a DuckDB file, not a rollouts file")
         if warehouse in (run.rollouts, run.inputs, run.failures, *run.outputs):
             raise UsageError(
@@ -213,7 +215,8 @@ def write_runs(
             marts.prepare(connection, writer.plan)
             fill()
             for run in runs if settings.is_published else ():
-                publish.write_run(connection, run, drafts)
+                if run.has_local_outputs:
+                    publish.write_run(connection, run, drafts)
             outcome = _outcome(connection, runs, settings, is_new=is_new)
         try:
             drafts.publish()

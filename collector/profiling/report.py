@@ -117,7 +117,7 @@ def _run_blocks(run: Run, outcome: Outcome) -> Iterator[Block]:
     yield from _agent_blocks(outcome.agents[run.run_id])
     sql = sql_command(outcome.warehouse)
     yield from headline_blocks(outcome.headlines[run.run_id], run_id=run.run_id, sql=sql)
-    if outcome.is_published:
+    if outcome.is_published and run.has_local_outputs:
         yield Fact("Profile", relative_path(run.profiling))
         yield Fact("Agents", relative_path(run.agents))
         yield Fact("Repeats", relative_path(run.repeats))
@@ -190,13 +190,14 @@ def _run_data(run: Run, outcome: Outcome) -> Row:
     metrics = {
         agent["agent_name"]: agent["metrics"] for agent in _agents_data(outcome.agents[run.run_id])
     }
+    is_published = outcome.is_published and run.has_local_outputs
     return {
         "run_id": run.run_id,
         "rollouts": counts["rollouts_path"],
         "inputs": counts["inputs_path"],
-        "reward_profiling": str(run.profiling) if outcome.is_published else None,
-        "agent_metrics": str(run.agents) if outcome.is_published else None,
-        "repeat_level_metrics": str(run.repeats) if outcome.is_published else None,
+        "reward_profiling": str(run.profiling) if is_published else None,
+        "agent_metrics": str(run.agents) if is_published else None,
+        "repeat_level_metrics": str(run.repeats) if is_published else None,
         **{name: counts[name] for name in COUNTS},
         "agents": [
             {

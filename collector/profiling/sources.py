@@ -15,6 +15,7 @@ from collector.profiling.known_runs import known_runs, name_runs, tag_runs
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
+from collector.remote_paths import located_path
 from collector.suggestions import first_names, suggestion
 from collector.terminal import label
 from collector.warehouse.sql import Row
@@ -87,7 +88,7 @@ def resolve_runs(
 
 def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
     """Return the rollouts file that a name means; raise an error that says what is there."""
-    path = Path(name)
+    path = located_path(name)
     if path.is_dir():
         found = artifacts.find_rollouts([path])
         if len(found) > 1:
@@ -111,7 +112,7 @@ def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
 
 def _plan_run(rollouts: Path, row: Row | None, name: str) -> Run:
     """Return the run of a file, with the inputs, the name and the tags of its last profile."""
-    last_inputs = Path(row["inputs_path"]) if row else None
+    last_inputs = located_path(row["inputs_path"]) if row else None
     (run,) = artifacts.plan_runs(
         [rollouts],
         inputs=last_inputs if last_inputs and last_inputs.is_file() else None,
@@ -124,10 +125,10 @@ def is_unchanged(row: Row) -> bool:
     """Tell whether all files of a run are older than its profile, which is of this version."""
     if row.get("measured_rollout_count") is None:
         return False
-    rollouts = Path(row["rollouts_path"])
+    rollouts = located_path(row["rollouts_path"])
     paths = (
         rollouts,
-        Path(row["inputs_path"]),
+        located_path(row["inputs_path"]),
         artifacts.beside(rollouts, artifacts.FAILURES_SUFFIX),
     )
     times = [path.stat().st_mtime for path in paths if path.exists()]

@@ -20,6 +20,7 @@ from collector.profiling import python_reader
 from collector.profiling.recorded_identity import IDENTITY_FIELDS, recorded_identity
 from collector.profiling.run_records import recorded_origin
 from collector.profiling.statistics import Statistics, recorded_stopping_rule
+from collector.remote_paths import RemotePath
 
 FILE_KINDS = ("rollouts", "inputs", "failures", "verdicts")
 PATTERN = re.compile(r"[*?\[\\]")
@@ -114,6 +115,8 @@ def _plain_name(path: Path, links: Path) -> str:
     """Return a name of the file that DuckDB does not take for a pattern: a link if need be."""
     if not PATTERN.search(str(path)):
         return str(path)
+    if isinstance(path, RemotePath):
+        raise FileError(f"cannot read {path}: DuckDB takes the signs * ? [ \\ for a pattern")
     link = links / hashlib.md5(os.fsencode(path)).hexdigest()
     if not link.is_symlink():
         link.symlink_to(path)

@@ -8,6 +8,7 @@ from typing import Any
 
 from collector import __version__
 from collector.artifacts import stem
+from collector.remote_paths import is_remote
 from collector.uploading.metric_names import safe_name, safe_text
 
 Value = str | int | float | bool
@@ -65,12 +66,16 @@ class TrackerRun:
 
 
 def bundle_files(name: str, rollouts: Path, files: dict[str, Path]) -> list[Bundle]:
-    """Bundle those files of a run that exist, each under the usual name with its suffix.
+    """Bundle those files of a run that are on a disk, each under the usual name with its suffix.
 
     With the usual names, downloaded files can be profiled even if the inputs had another name.
     """
     base = safe_name(stem(rollouts))
-    existing = {base + suffix: str(path) for suffix, path in files.items() if path.is_file()}
+    existing = {
+        base + suffix: str(path)
+        for suffix, path in files.items()
+        if not is_remote(path) and path.is_file()
+    }
     return [Bundle(name, existing)] if existing else []
 
 

@@ -23,6 +23,7 @@ from collector.artifacts import (
 )
 from collector.child_process import failure_reason, spotter_command
 from collector.profiling.known_settings import known_statistics
+from collector.remote_paths import is_remote
 from collector.rollout_lines import INDEX_FOLDER
 from collector.viewer.text import utc
 from collector.warehouse.sql import Row
@@ -127,9 +128,10 @@ def check_sources(
     A change after `since` counts as still being written until it is profiled.
     """
     files = rollouts_files(run["rollouts_path"])
-    if len(files) > 1:  # joined from shards: only `spotter merge` can update it
+    is_away = any(map(is_remote, files))
+    if is_away or len(files) > 1:  # no page waits for a store, and only `merge` joins shards
         return Sources(
-            is_missing=not all(path.is_file() for path in files),
+            is_missing=not is_away and not all(path.is_file() for path in files),
             is_changed=False,
             is_running=False,
             has_derived_inputs=False,

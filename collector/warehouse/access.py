@@ -13,6 +13,7 @@ from typing import TypeVar
 import duckdb
 
 from collector.errors import BusyError, FileError, UsageError
+from collector.remote_paths import refuse_remote
 from collector.temporary_files import temporary_folder
 from collector.terminal import say
 from collector.warehouse.files import WaitingMark, WrittenFile, log_path
@@ -158,6 +159,7 @@ def create_empty(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 def check_path(path: Path, owner: str = "a warehouse") -> None:
     """Raise UsageError if DuckDB would misread the path."""
+    refuse_remote(path, owner)
     if "?" in str(path.parent) or "\\" in str(path):
         raise UsageError(f"{owner} cannot be at {path}: DuckDB misreads ? and \\ in its path")
     if any("\ud800" <= char <= "\udfff" for char in str(path)):

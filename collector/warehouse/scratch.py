@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import duckdb
 
 from collector.cache import log_folder
 from collector.errors import FileError, SpotterError, UsageError
+from collector.remote_paths import RemotePath
 from collector.temporary_files import temporary_folder
 from collector.warehouse.access import OFFLINE, SCRATCH
 
@@ -45,6 +46,30 @@ def scratch_beside(
         except OSError as error:
             raise FileError(f"cannot write the warehouse {warehouse}: {error.strerror}") from error
         yield stack.enter_context(open_scratch(memory_limit, folder / "spill")), folder
+
+
+@contextlib.contextmanager
+def reading_stores(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> Iterator[None]:
+    """Let DuckDB read the files among the paths that are in object stores.
+
+    DuckDB makes a traceback of what a store says, so the store's own error is raised instead.
+    """
+    stores = {path.protocol: path.store for path in paths if isinstance(path, RemotePath)}
+    if stores:
+        from collector.remote_files import DuckdbFiles
+
+        # DuckDB would keep what it has read of remote files, until its memory is full
+        connection.execute("set enable_external_file_cache = false")
+        for store in stores.values():
+            store.failure = None
+            connection.register_filesystem(DuckdbFiles(store))
+    try:
+        yield
+    except duckdb.Error as error:
+        failures = [store.failure for store in stores.values() if store.failure]
+        if not failures:
+            raise
+        raise failures[0] from error
 
 
 def default_memory_limit() -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import duckdb
+
 from tests.compared_runs import Rewards, compare, compared, write_tasks
 from tests.curated_runs import rows_of
 from tests.support import read_json
@@ -56,3 +58,18 @@ def test_a_settled_comparison_and_one_that_needs_tasks_have_no_plan(tmp_path: Pa
     assert "more tasks are needed" in result.stderr
     assert read_json(result.stdout)["verdict"] == "inconclusive"
     assert not (tmp_path / "plan.jsonl").exists()
+
+
+def test_a_run_that_is_not_in_one_local_file_has_no_plan(tmp_path: Path) -> None:
+    write_tasks(tmp_path, "before", BEFORE)
+    write_tasks(tmp_path, "after", AFTER)
+    names = ("before.jsonl", "after.jsonl", *MARGIN)
+    before, after = (f"{tmp_path.name}-{name}" for name in ("before", "after"))
+    assert compared(*names, cwd=tmp_path)["verdict"] == "inconclusive"
+    for path in ('["/shards/part1.jsonl","/shards/part2.jsonl"]', "s3://bucket/before.jsonl"):
+        with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
+            connection.execute("update runs set rollouts_path = ? where run_id = ?", [path, before])
+        result = compare(before, after, *MARGIN, "--plan", "plan.jsonl", cwd=tmp_path)
+        assert result.returncode == 2
+        assert f"{before} is not in one local file" in result.stderr
+        assert not (tmp_path / "plan.jsonl").exists()

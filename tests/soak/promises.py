@@ -101,6 +101,21 @@ def check_warehouse(world: World, path: Path) -> None:
         world.totals.broken.append(f"{path}: {error}")
 
 
+def check_same_run(world: World, path: Path, whole: str, merged: str) -> None:
+    """Check that a run that was merged from its parts has the figures of the whole."""
+    world.totals.counts["merged runs checked"] += 1
+    with duckdb.connect(str(path), read_only=True) as connection:
+        for mart in ("agent_metrics", "pass_at_k", "task_profiles", "agent_reliability"):
+            one, other = (
+                connection.execute(
+                    f"select * exclude (run_id) from {mart} where run_id = ? order by all", [run_id]
+                ).fetchall()
+                for run_id in (whole, merged)
+            )
+            if not one or one != other:
+                world.totals.broken.append(f"{path}: {mart} of {merged} differs from {whole}")
+
+
 def check_export(world: World, folder: Path) -> None:
     """Check that an export, if there is one, has every file of its schema, and all can be read."""
     for kind in ("csv", "parquet"):

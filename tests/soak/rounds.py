@@ -1,4 +1,4 @@
-"""A round of a soak: collect in parts, merge, import, profile, tag, curate, export, report."""
+"""A round of a soak: collect in parts, join, import, profile, merge, curate, export, report."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ Words = tuple[str | Path, ...]
 LOGS = ROOT / "tests" / "fixtures" / "imports" / "verifiers" / "legacy"
 TASKS = 24
 REPEATS = 3
+MERGED = "merged"
 MOST_KILLS = 6
 HOLD_SECONDS = 0.5
 ORPHAN_SECONDS = 60.0
@@ -50,7 +51,8 @@ class Round:
         """Run all steps, then check that everything is there once and nothing else is."""
         steps = [
             *(*self._collecting(), self._aggregating(), self._importing()),
-            *(self._profiling(), self._tagging(), self._curating(), *self._publishing()),
+            *(self._profiling(), self._tagging(), *self._merging(), self._curating()),
+            *self._publishing(),
         ]
         if self.world.rng.random() < 0.3:
             steps.append(self._demo())
@@ -131,6 +133,17 @@ class Round:
         words = ("runs", "tag", run_id, f"round={self.folder.name}")
         return Step(words, lambda _: promises.check_warehouse(self.world, self.warehouse))
 
+    def _merging(self) -> Iterator[Step]:
+        """Profile the parts one by one, and join their warehouses beside the run."""
+        parts = [self.folder / f"part{part}.duckdb" for part in (1, 2)]
+        for path in parts:
+            rollouts = path.with_suffix(".jsonl").name
+            yield Step(
+                ("profile", rollouts, "--run-id", MERGED, "--no-files", "-w", path.name),
+                lambda _, path=path: promises.check_warehouse(self.world, path),  # type: ignore[misc]
+            )
+        yield Step(("merge", *(path.name for path in parts)), lambda _: self._check_profile())
+
     def _curating(self) -> Step:
         words = ("curate", "all.jsonl", "-o", "train.jsonl", "--overwrite")
         return Step(words, lambda _: self._check_curated())
@@ -139,7 +152,8 @@ class Round:
         output = self.folder / "exports"
         words = ("export", "-f", "csv", "-f", "parquet", "-o", output.name)
         yield Step(words, lambda _: promises.check_export(self.world, output))
-        yield Step(("report", "-o", "report.html"), lambda _: self._check_report())
+        report = ("report", f"{self.folder.name}-all", "-o", "report.html")
+        yield Step(report, lambda _: self._check_report())
 
     def _demo(self) -> Step:
         words = ("demo", "-o", "demo", "--limit", "4", "-n", "2")
@@ -206,6 +220,7 @@ class Round:
                 f" expected {len(expected)}"
             )
         self.world.totals.counts["rollouts there exactly once"] += len(expected)
+        promises.check_same_run(self.world, self.warehouse, f"{self.folder.name}-all", MERGED)
         for path in promises.leftovers(self.folder):
             self.world.totals.broken.append(f"{path} was left behind")
 
