@@ -3,17 +3,30 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 DEVELOPED := .venv/.developed
+SPARK := .venv/.spark
 SQL_LINTED := target/.sql-linted
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
 
-.PHONY: demo test check browser older lint types bench soak docs release clean
+.PHONY: demo test test-spark java check browser older lint types bench soak docs release clean
 
 demo: $(INSTALLED)  ## the whole workflow on the embedded gym
 	$(BIN)/spotter demo
 
 test: $(DEVELOPED) browser older lint  ## lint, then run every test
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-spark: $(SPARK) java  ## the same models on Apache Spark: every table is compared with DuckDB's
+	$(BIN)/python -m pytest -m spark tests/spark
+
+java:  ## Debian's Java, for Spark; without it the tests of Spark are skipped
+	@command -v java >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless >/dev/null; \
+		else \
+			echo 'Java is not installed: the tests of Spark are skipped'; \
+		fi; \
+	}
 
 check: lint  ## the inner loop: lint, unit tests and the golden cases; no browser, no network
 	$(BIN)/python -m pytest -n auto tests/unit tests/e2e/test_golden.py
@@ -83,6 +96,10 @@ clean:  ## remove everything that the other targets made
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e .
+	touch $@
+
+$(SPARK): $(DEVELOPED)
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -e '.[spark]'
 	touch $@
 
 $(DEVELOPED): $(INSTALLED)

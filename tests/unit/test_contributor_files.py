@@ -41,5 +41,5 @@ def test_the_workflow_tests_every_python_that_the_package_names() -> None:
 
 
 def test_dbt_and_the_command_make_warehouses_of_the_same_version() -> None:
-    (target,) = _read_yaml("profiles.yml")["spotter"]["outputs"].values()
+    target = _read_yaml("profiles.yml")["spotter"]["outputs"]["duckdb"]
     assert target["config_options"]["storage_compatibility_version"] == STORAGE

@@ -22,9 +22,7 @@ runners as (
 counted as (
     select
         *,
-        agent_name is null
-        or agent_name = runner
-        or case
+        agent_name is null or agent_name = runner or case
             when is_counted then count(case when is_counted then 1 end) over same_agent
             else count(*) over same_agent
         end > 1 as is_own_name

@@ -1,0 +1,111 @@
+"""dbt with one Spark session, in a process that serves many calls: to start both takes seconds."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.dbt_process import DbtCall
+from tests.support import ROOT
+
+Row = dict[str, Any]
+CONF = Path(__file__).parent / "conf"
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "JAVA_HOME", "DBT_SEND_ANONYMOUS_USAGE_STATS")
+START = "import sys; sys.path[:] = sys.argv[1:]; from tests.spark.spark_process import main; main()"
+
+
+class SparkDbt:
+    """A process that calls dbt on this project, with Spark, as often as it is asked to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        environment["SPARK_CONF_DIR"] = str(CONF)
+        environment["SPOTTER_SPARK_WAREHOUSE"] = str(self.warehouse)
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", START, *map(os.path.abspath, sys.path)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # Java's greetings
+            text=True,
+            env=environment,
+        )
+
+    @property
+    def warehouse(self) -> Path:
+        return self.folder / "marts"
+
+    def __call__(self, *arguments: str, variables: Row) -> DbtCall:
+        words = [
+            *arguments,
+            *("--quiet", "--no-use-colors", "--vars", json.dumps(variables), "--target", "spark"),
+            *(
+                "--target-path",
+                str(self.folder / "target"),
+                "--log-path",
+                str(self.folder / "logs"),
+            ),
+            *("--log-level-file", "none", "--no-write-json"),
+        ]
+        answer = self._ask({"words": words})
+        statuses = [(name, status) for name, status in answer["statuses"]]
+        return DbtCall(answer["code"], answer["output"], statuses)
+
+    def save(self, views: dict[str, Path]) -> None:
+        """Write views as folders of Parquet files."""
+        answer = self._ask({"views": {name: str(path) for name, path in views.items()}})
+        assert answer["code"] == 0, answer["output"]
+
+    def _ask(self, request: Row) -> Row:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        answer: Row = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = _call(request["words"]) if "words" in request else _save(request["views"])
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _call(words: list[str]) -> Row:
+    from dbt.cli.main import dbtRunner
+
+    done = dbtRunner().invoke(words)
+    results = getattr(done.result, "results", None) or []
+    nodes = [one for one in results if hasattr(one, "node")]
+    return {
+        "code": 0 if done.success else 2 if done.exception else 1,
+        "output": "\n".join([str(done.exception or ""), *(str(one.message) for one in nodes)]),
+        "statuses": [(one.node.unique_id, str(one.status)) for one in nodes],
+    }
+
+
+def _save(views: dict[str, str]) -> Row:
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.getOrCreate()
+    try:
+        for name, path in views.items():
+            session.table(name).write.parquet(path)
+    except Exception as error:  # noqa: BLE001  # whatever it is, the test shows it
+        return {"code": 1, "output": f"{name}: {error}"}
+    return {"code": 0, "output": ""}
