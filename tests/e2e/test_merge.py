@@ -132,6 +132,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_eight_merged_shards_equal_the_whole_run(folder: Path) -> None:
     for mart in MARTS:
         assert rows_of(folder / "whole.duckdb", mart), mart
@@ -153,6 +154,7 @@ def rows_of_runs(warehouse: Path) -> list[Row]:
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+@pytest.mark.slow
 def test_the_example_in_three_shards_is_the_example(tmp_path: Path) -> None:
     example = Profiled(ROOT / "examples" / "workplace.jsonl")
     whole = run_profile(
@@ -194,6 +196,7 @@ def shard_of(shard: Profiled, warehouse: str, *options: str, run_id: str = "r") 
     return path
 
 
+@pytest.mark.slow
 def test_other_runs_are_copied_and_a_run_of_the_same_name_is_replaced(
     pair: list[Profiled], tmp_path: Path
 ) -> None:
