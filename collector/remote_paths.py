@@ -30,7 +30,10 @@ PACKAGES = {
 }
 """The package that reads the files of a protocol."""
 ADDRESS = re.compile(rf"({'|'.join(PACKAGES)}):/+(.*)", re.DOTALL)
+ADDRESS_PART = re.compile(rf"(?:^|/)(?:{'|'.join(PACKAGES)}):/")
+"""An address that was taken for a local path, and may have a folder before it."""
 CREDENTIALS = re.compile(r"[^/@]*:[^/@]*@")
+PASSWORD = re.compile(r"(:/+)[^/@]*:[^/@]*@")
 MAGIC = re.compile(r"[*?\[]")
 BUFFER_BYTES = 1 << 20
 
@@ -151,5 +154,6 @@ def has_pattern(path: RemotePath) -> bool:
 
 def refuse_remote(path: Path, what: str) -> None:
     """Raise UsageError if what must be a local file is in an object store."""
-    if ADDRESS.search(str(path)):
-        raise UsageError(f"{what} cannot be at {path}: it must be a local path")
+    if ADDRESS_PART.search(str(path)):
+        shown = PASSWORD.sub(r"\1…@", str(path))
+        raise UsageError(f"{what} cannot be at {shown}: it must be a local path")

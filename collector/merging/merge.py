@@ -17,7 +17,8 @@ from collector.profiling.kept_rows import forget_kept_rows
 from collector.profiling.known_runs import known_runs, stored_tags
 from collector.profiling.plan import load_plan
 from collector.profiling.profile import Outcome, ProfileSettings, StepCounter, Writer, write_runs
-from collector.profiling.statistics import PRICE_FIELDS, PriceList, Statistics
+from collector.profiling.statistics import ANSWER_FIELD, PRICE_FIELDS, PriceList, Statistics
+from collector.remote_paths import refuse_remote
 from collector.warehouse.access import check_warehouse
 from collector.warehouse.scratch import log_defects, scratch_beside
 
@@ -63,6 +64,8 @@ def merge(
 
     check_shards(paths, settings.warehouse)
     check_warehouse(settings.warehouse)
+    if settings.output_dir:
+        refuse_remote(settings.output_dir, "the output files")
     wait("preparing the models (only the first time takes long)")
     plan = load_plan()
     built = plan.batch("audits", "intermediate", "marts")
@@ -176,7 +179,9 @@ def _statistics(joined: dict[str, list[Shard]]) -> Statistics:
     """Return the settings of the joined runs, as far as the report and the checks need them."""
     runs = [(held[0].kept[run_id], held[0].prices[run_id]) for run_id, held in joined.items()]
     prices = [rows for _, rows in runs if rows]
+    fields = [kept["answer_field"] for kept, _ in runs if kept["answer_field"] != ANSWER_FIELD]
     return Statistics(
+        answer_field=fields[0] if fields else None,
         slice_by=tuple(dict.fromkeys(name for kept, _ in runs for name in kept["slice_by"])),
         prices=PriceList("", tuple(tuple(row[name] for name in PRICE_FIELDS) for row in prices[0]))
         if prices

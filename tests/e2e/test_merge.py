@@ -132,6 +132,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_eight_merged_shards_equal_the_whole_run(folder: Path) -> None:
     for mart in MARTS:
         assert rows_of(folder / "whole.duckdb", mart), mart
@@ -153,6 +154,7 @@ def rows_of_runs(warehouse: Path) -> list[Row]:
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+@pytest.mark.slow
 def test_the_example_in_three_shards_is_the_example(tmp_path: Path) -> None:
     example = Profiled(ROOT / "examples" / "workplace.jsonl")
     whole = run_profile(
@@ -194,6 +196,7 @@ def shard_of(shard: Profiled, warehouse: str, *options: str, run_id: str = "r") 
     return path
 
 
+@pytest.mark.slow
 def test_other_runs_are_copied_and_a_run_of_the_same_name_is_replaced(
     pair: list[Profiled], tmp_path: Path
 ) -> None:
@@ -260,6 +263,10 @@ def test_a_field_may_be_in_one_shard_only(pair: list[Profiled], tmp_path: Path) 
 
 
 def test_a_field_that_no_shard_has_is_refused(pair: list[Profiled], tmp_path: Path) -> None:
+    fields = ("--shard", "--answer-field", "nothing")
+    paths = [shard_of(shard, f"other{n}.duckdb", *fields) for n, shard in enumerate(pair)]
+    code, message = refusal(*paths, cwd=tmp_path)
+    assert (code, "--answer-field nothing: no rollout has" in message) == (2, True)
     slices = ("--shard", "--slice-by", "nowhere")
     one, two = (
         shard_of(shard, f"none{number}.duckdb", *slices) for number, shard in enumerate(pair)
@@ -362,6 +369,8 @@ def test_files_that_cannot_be_merged_are_refused(pair: list[Profiled], tmp_path:
         (one, tmp_path / "empty.duckdb"): (4, "no marts in"),
         (one, tmp_path / "whole.duckdb"): (4, "there is no warehouse at"),
         (): (2, "name the warehouses to merge"),
+        (one, "s3://bucket/two.duckdb"): (2, "it must be a local path"),
+        (one, "-o", "s3://bucket/out"): (2, "the output files cannot be at"),
     }
     for words, (code, text_part) in cases.items():
         found, message = refusal(*words, cwd=tmp_path)

@@ -134,7 +134,7 @@ REFUSED = {
     "a_password": (("s3://user:hunter2@bucket/run.jsonl",), 2, "has a user and a password"),
     "a_missing_package": (("gs://bucket/run.jsonl",), 2, "what to do: pip install gcsfs"),
     "a_remote_warehouse": (
-        ("s3://bucket/runs/run.jsonl", "-w", "s3://bucket/w.duckdb"),
+        ("s3://bucket/runs/run.jsonl", "-w", "s3://user:hunter2@bucket/w.duckdb"),
         2,
         "a warehouse cannot be at",
     ),
