@@ -90,7 +90,7 @@ release: $(DEVELOPED)  ## the sdist and the wheel in dist/, after the demo has r
 	$(BIN)/python .ci/release.py
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv target logs spotter-demo .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
+	rm -rf .venv target logs spotter-demo spark-warehouse .mypy_cache .ruff_cache .pytest_cache .spotter-tmp dist bench/data
 	rm -f warehouse.duckdb warehouse.duckdb.wal examples/*_reward_profiling.jsonl examples/*_agent_metrics.json
 
 $(INSTALLED): pyproject.toml

@@ -16,8 +16,7 @@ numbered as (
 ),
 
 days as (
-    select
-        first_day + cast(day_number - 1 as integer) as date_day
+    select first_day + cast(day_number - 1 as integer) as date_day
     from numbered
 )
 

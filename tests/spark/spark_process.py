@@ -62,6 +62,11 @@ class SparkDbt:
         answer = self._ask({"views": {name: str(path) for name, path in views.items()}})
         assert answer["code"] == 0, answer["output"]
 
+    def forget(self, marts: tuple[str, ...]) -> None:
+        """Let the catalogue forget marts, whose files stay: a new process knows none either."""
+        answer = self._ask({"forget": marts, "place": str(self.folder / "nowhere")})
+        assert answer["code"] == 0, answer["output"]
+
     def _ask(self, request: Row) -> Row:
         assert self._process.stdin
         assert self._process.stdout
@@ -81,9 +86,12 @@ def main() -> None:
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     for line in sys.stdin:
         request = json.loads(line)
-        answer = _call(request["words"]) if "words" in request else _save(request["views"])
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(json.dumps(_answer(request)) + "\n")
         answers.flush()
+
+
+def _answer(request: Row) -> Row:
+    return _call(request["words"]) if "words" in request else _query(request)
 
 
 def _call(words: list[str]) -> Row:
@@ -99,13 +107,16 @@ def _call(words: list[str]) -> Row:
     }
 
 
-def _save(views: dict[str, str]) -> Row:
+def _query(request: Row) -> Row:
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.getOrCreate()
     try:
-        for name, path in views.items():
+        for name, path in request.get("views", {}).items():
             session.table(name).write.parquet(path)
+        for mart in request.get("forget", ()):
+            session.sql(f"alter table main.{mart} set location '{request['place']}/{mart}'")
+            session.sql(f"drop table main.{mart}")
     except Exception as error:  # noqa: BLE001  # whatever it is, the test shows it
-        return {"code": 1, "output": f"{name}: {error}"}
+        return {"code": 1, "output": str(error)}
     return {"code": 0, "output": ""}

@@ -33,7 +33,7 @@
     {%- set pattern = folder ~ '/{*/*run_id=*,scratch/' ~ target.schema ~ '.db}' -%}
     {%- set names -%}
         select distinct regexp_extract(_metadata.file_path, r'([^/]+)/(?:baseline_run_id=[^/]*/)?run_id=[^/]*/[^/]*$', 1)
-        from binaryFile.{{ spark__glob_literal(pattern) }}
+        from binaryFile.{{ spark__glob_literal(pattern) }} with (recursiveFileLookup = 'true')
     {%- endset -%}
     {{- return(run_query(names).columns[0].values() | list) -}}
 {%- endmacro %}

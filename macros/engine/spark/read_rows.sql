@@ -70,14 +70,14 @@
     {%- endif -%}
 {%- endmacro %}
 
-{# Empty lines are not rows. Text that is not UTF-8 is not JSON. #}
+{# Empty lines are not rows, and folders called `name=value` are not columns. Text that is not UTF-8 is not JSON. #}
 {% macro spark__lines_of(pattern, file_names) -%}
     (
         select
             {{ spark__file_path() }} as file_path,
             case when is_valid_utf8(value) then value end as line
         from text.{{ spark__glob_literal(pattern) }}
-            with (lineSep = '\n', pathGlobFilter = {{ spark__text_literal(file_names) }})
+            with (lineSep = '\n', recursiveFileLookup = 'true', pathGlobFilter = {{ spark__text_literal(file_names) }})
         where trim(value) not in ('', '\r')
             {%- if file_names == '*.jsonl' %}
             and not _metadata.file_path rlike r'_(materialized_inputs|failures|reward_profiling|attempts)\.jsonl$'

@@ -15,6 +15,6 @@
 {% macro spark__unix_time(seconds) -%}
     case
         when {{ seconds }} between 1e9 and 1e11
-            then cast(timestamp_micros(cast(round({{ seconds }} * 1e6) as bigint)) as timestamp_ntz)
+            then cast(timestamp_micros(cast(bround({{ seconds }} * 1e6) as bigint)) as timestamp_ntz)
     end
 {%- endmacro %}

@@ -14,6 +14,7 @@
     listed as (
         select {{ spark__file_path() }} as file
         from binaryFile.{{ spark__glob_literal(spark__batch_pattern([] if var('inputs') else ['inputs'])) }}
+            with (recursiveFileLookup = 'true')
         where _metadata.file_path rlike r'\.jsonl$'
             and not _metadata.file_path rlike r'(_(failures|reward_profiling|attempts)|/rollout_verdicts)\.jsonl$'
     ),
