@@ -15,7 +15,7 @@ from collector.commands.common import (
     print_json,
     with_explanation,
 )
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_workers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import OverrideName
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collector.profiling.profile import Outcome
     from collector.profiling.statistics import PriceList
     from collector.uploading.content import Upload
+    from collector.uploading.process import Worker
 
 FOREIGN = UPLOAD_ALIASES
 
@@ -207,7 +208,6 @@ def profile(
         else None,
         prices=_prices(prices) if prices else None,
     )
-    trackers = ready_trackers(upload)
     settings = ProfileSettings(
         warehouse.absolute(),
         allow_partial,
@@ -217,15 +217,16 @@ def profile(
         skips_broken=skip_broken,
         are_shards=shard,
     )
-    try:
-        outcome = profile_runs(runs, settings, listener=progress)
-    except BrokenRunsError as error:
-        if json:
-            print_json(report.problems_as_data(error.problems))
-        raise
-    finally:
-        progress.clear()
-    _report(outcome, trackers, as_json=json, is_verbose=verbose, is_explained=explain)
+    with ready_workers(upload) as workers:
+        try:
+            outcome = profile_runs(runs, settings, listener=progress)
+        except BrokenRunsError as error:
+            if json:
+                print_json(report.problems_as_data(error.problems))
+            raise
+        finally:
+            progress.clear()
+        _report(outcome, workers, as_json=json, is_verbose=verbose, is_explained=explain)
     if not no_files and not all(run.has_local_outputs for run in outcome.runs):
         say("object stores are only read: --output-dir names a local folder for the output files")
     if outcome.broken:
@@ -240,7 +241,7 @@ def _prices(path: Path) -> PriceList:
 
 def _report(
     outcome: Outcome,
-    trackers: list[str],
+    workers: list[Worker],
     *,
     as_json: bool,
     is_verbose: bool,
@@ -254,7 +255,7 @@ def _report(
         blocks = report.as_blocks(outcome, is_verbose=is_verbose)
         show(with_explanation(blocks) if is_explained else blocks)
     uploads = upload_to(
-        trackers, lambda: _uploads(outcome), again="give the same command again with"
+        workers, lambda: _uploads(outcome), again="give the same command again with"
     )
     if as_json:
         errors = report.problems_as_data(outcome.broken) if outcome.broken else {}
