@@ -9,7 +9,7 @@ import typer
 from collector.commands.collect_served import ServedConfigs, collect_from_running, collect_served
 from collector.commands.collection_problem import collection_problem
 from collector.commands.common import UNUSED, Configs, Json, Set, print_json, print_text
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_workers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import ServerError, UsageError
 from collector.overrides import FLAG_ONLY, WITH_SERVE, Override
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collector.collection.collected import Collected
     from collector.collection.settings import CollectOptions
     from collector.uploading.content import Upload
+    from collector.uploading.process import Worker
 
 FOREIGN = {
     "max_resident_rollout_tasks": Override(
@@ -93,7 +94,8 @@ def collect(
         -c resources_servers/workplace_assistant/configs/workplace_assistant.yaml \\
         -c responses_api_models/simulated_model/configs/simulated_model.yaml
     """
-    trackers = ready_trackers(upload)
+    with ready_workers(upload) as workers:
+        pass  # a collection may take hours: no idle processes until the upload
     if settings.plan and (split or reuse_existing_data_preparation):
         raise UsageError(
             "--split and --reuse-existing-data-preparation choose tasks, and --plan does so too"
@@ -114,18 +116,18 @@ def collect(
         )
     else:
         result = collect_from_running(settings, settings.input_jsonl_fpath)
-    _report(result, trackers, as_json=json, require_complete=settings.require_complete)
+    _report(result, workers, as_json=json, require_complete=settings.require_complete)
 
 
 def _report(
-    result: Collected, trackers: list[str], *, as_json: bool, require_complete: bool
+    result: Collected, workers: list[Worker], *, as_json: bool, require_complete: bool
 ) -> None:
     from collector.collection import report
 
     if not as_json:
         show(report.as_blocks(result))
     again = report.profile_command(result)
-    told = upload_to(trackers, lambda: _describe_upload(result), again=again)
+    told = upload_to(workers, lambda: _describe_upload(result), again=again)
     if as_json:
         print_json({**report.as_data(result), **told.data})
     elif told.text:

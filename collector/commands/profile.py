@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from collector.commands.common import (
     print_json,
     with_explanation,
 )
-from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_trackers
+from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_workers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import OverrideName
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collector.profiling.statistics import PriceList
     from collector.spark.build import Batch
     from collector.uploading.content import Upload
+    from collector.uploading.process import Worker
 
 FOREIGN = UPLOAD_ALIASES
 
@@ -223,30 +225,32 @@ def profile(
         skips_broken=skip_broken,
         are_shards=shard,
     )
-    trackers = ready_trackers(upload)
     progress = Progress()
-    try:
-        if engine is Engine.SPARK:
-            batch = _spark_batch(searched, inputs, run_id, output_dir, tags)
-            outcome = _profile_on_spark(batch, settings, progress)
-        else:
-            known = known_runs(warehouse.absolute(), on_wait=lambda text: progress(0, 0, text))
-            found = artifacts.find_rollouts(searched)
-            planned = artifacts.plan_runs(
-                found,
-                inputs=inputs,
-                output_dir=output_dir,
-                run_id=run_id,
-                names=name_runs(found, known),
-            )
-            outcome = profile_runs(tag_runs(planned, known, tags), settings, listener=progress)
-    except BrokenRunsError as error:
-        if json:
-            print_json(report.problems_as_data(error.problems))
-        raise
-    finally:
-        progress.clear()
-    _report(outcome, trackers, as_json=json, is_verbose=verbose, is_explained=explain)
+    build: Callable[[], Outcome]
+    if engine is Engine.SPARK:
+        batch = _spark_batch(searched, inputs, run_id, output_dir, tags)
+        build = partial(_profile_on_spark, batch, settings, progress)
+    else:
+        known = known_runs(settings.warehouse, on_wait=lambda text: progress(0, 0, text))
+        found = artifacts.find_rollouts(searched)
+        planned = artifacts.plan_runs(
+            found,
+            inputs=inputs,
+            output_dir=output_dir,
+            run_id=run_id,
+            names=name_runs(found, known),
+        )
+        build = partial(profile_runs, tag_runs(planned, known, tags), settings, listener=progress)
+    with ready_workers(upload) as workers:
+        try:
+            outcome = build()
+        except BrokenRunsError as error:
+            if json:
+                print_json(report.problems_as_data(error.problems))
+            raise
+        finally:
+            progress.clear()
+        _report(outcome, workers, as_json=json, is_verbose=verbose, is_explained=explain)
     if not no_files and not all(run.has_local_outputs for run in outcome.runs):
         say("object stores are only read: --output-dir names a local folder for the output files")
     if outcome.broken:
@@ -282,7 +286,7 @@ def _prices(path: Path) -> PriceList:
 
 def _report(
     outcome: Outcome,
-    trackers: list[str],
+    workers: list[Worker],
     *,
     as_json: bool,
     is_verbose: bool,
@@ -296,7 +300,7 @@ def _report(
         blocks = report.as_blocks(outcome, is_verbose=is_verbose)
         show(with_explanation(blocks) if is_explained else blocks)
     uploads = upload_to(
-        trackers, lambda: _uploads(outcome), again="give the same command again with"
+        workers, lambda: _uploads(outcome), again="give the same command again with"
     )
     if as_json:
         errors = report.problems_as_data(outcome.broken) if outcome.broken else {}

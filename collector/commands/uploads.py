@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from collector.terminal import say
 
 if TYPE_CHECKING:
     from collector.uploading.content import Upload
+    from collector.uploading.process import Worker
 
 Trackers = Annotated[
     list[str] | None,
@@ -40,28 +42,32 @@ class UploadReport:
     error: SpotterError | None = None
 
 
-def ready_trackers(names: list[str] | None) -> list[str]:
-    """Return the named trackers, each once; raise an error if one is not ready to use."""
+@contextlib.contextmanager
+def ready_workers(names: list[str] | None) -> Iterator[list[Worker]]:
+    """Yield a worker for each tracker, each once; raise UsageError if one is not ready to use.
+
+    The workers' processes stop at the end, and `upload` starts them again if it is called later.
+    """
     if not names:
-        return []
-    from collector.uploading.sending import check_trackers
+        yield []
+        return
+    from collector.uploading import sending
     from collector.uploading.trackers import choose_trackers
 
-    trackers = choose_trackers(names)
-    check_trackers(trackers)
-    return trackers
+    with sending.ready_workers(choose_trackers(names)) as workers:
+        yield workers
 
 
 def upload(
-    trackers: list[str], describe: Callable[[], list[Upload]], *, again: str
+    workers: list[Worker], describe: Callable[[], list[Upload]], *, again: str
 ) -> UploadReport:
     """Upload the runs that `describe` returns to each tracker; `again` says how to repeat it."""
-    if not trackers:
+    if not workers:
         return UploadReport()
     from collector.uploading import report
     from collector.uploading.sending import send
 
-    sent = send(trackers, describe, say=say)
+    sent = send(workers, describe, say=say)
     return UploadReport(
         report.as_data(sent), report.as_text(sent), report.upload_error(sent, again=again)
     )

@@ -49,6 +49,11 @@ class Batch:
     """The folder for NeMo Gym's files; beside the rollouts if it is None."""
     tags: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_local(self) -> bool:
+        """Tell whether the rollouts are on a disk, and not at an address like s3a://bucket."""
+        return "://" not in self.rollouts
+
 
 @dataclass(frozen=True)
 class Failure:

@@ -42,7 +42,8 @@ def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Liste
             settings.warehouse,
             memory_limit=settings.memory_limit,
             runs=tuple(runs),
-            is_published=settings.is_published,
+            # object stores are only read
+            is_published=settings.is_published and (batch.is_local or batch.output_dir is not None),
         ),
         listener=listener,
     )

@@ -1,8 +1,9 @@
-"""Start a worker process for a tracker's library, and read its answers."""
+"""Run a tracker's library in a worker process, and read its answers."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import subprocess
 import tempfile
@@ -30,38 +31,68 @@ class UploadError(ServerError):
         self.exit_code = exit_code
 
 
-@contextlib.contextmanager
-def open_worker(tracker: str, contents: list[Upload]) -> Iterator[Iterator[Answer]]:
-    """Start a worker and yield its answers: one per upload, or one for a check without any."""
-    request = {"tracker": tracker, "contents": [asdict(content) for content in contents]}
-    with tempfile.TemporaryFile() as stderr:
-        process = subprocess.Popen(
-            WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
-        )
-        with process:
-            try:
-                yield _answers(process, json.dumps(request).encode("ascii"), stderr)
-            except BaseException:
-                process.kill()
-                raise
+class Worker:
+    """A process with a tracker's library. It starts when it is needed, and may start again."""
 
+    def __init__(self, tracker: str) -> None:
+        """Take the name of the tracker."""
+        self.tracker = tracker
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stderr: IO[bytes] = io.BytesIO()
+        self._pending = 0
 
-def _answers(
-    process: subprocess.Popen[bytes], request: bytes, stderr: IO[bytes]
-) -> Iterator[Answer]:
-    assert process.stdin
-    assert process.stdout
-    with contextlib.suppress(BrokenPipeError):  # the worker ended early: its stderr says why
-        process.stdin.write(request)
-        process.stdin.close()
-    for line in process.stdout:
+    def start(self) -> None:
+        """Start the process; raise UsageError if the tracker is not installed or not set up."""
+        if self._process is None:
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `stop` closes it
+            self._process = subprocess.Popen(
+                WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+            )
+            self._ask({"tracker": self.tracker}, answers=1)
+            self._answer()
+
+    def upload(self, contents: list[Upload]) -> Iterator[Answer]:
+        """Upload everything, and yield an answer for each; start the process if necessary."""
+        self.start()
+        self._ask({"contents": [asdict(content) for content in contents]}, answers=len(contents))
+        for _ in contents:
+            yield self._answer()
+
+    def stop(self) -> None:
+        """End the process: at once if it has not answered everything, else in its own time."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if self._pending:
+            process.kill()
+        with self._stderr, process, contextlib.suppress(BrokenPipeError):
+            _stdin(process).close()
+
+    def _ask(self, request: dict[str, Any], *, answers: int) -> None:
+        assert self._process
+        self._pending = answers
+        with contextlib.suppress(BrokenPipeError):  # the process has ended: its stderr says why
+            _stdin(self._process).write(json.dumps(request).encode("ascii") + b"\n")
+            _stdin(self._process).flush()
+
+    def _answer(self) -> Answer:
+        assert self._process
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            code = self._process.wait()
+            reason = _last_line(self._stderr)
+            raise UploadError(f"the upload process ended with exit code {code}{reason}")
         answer: Answer = json.loads(line)
         if "error" in answer:
             raise _error(answer)
-        yield answer
-    raise UploadError(
-        f"the upload process ended with exit code {process.wait()}{_last_stderr_line(stderr)}"
-    )
+        self._pending -= 1
+        return answer
+
+
+def _stdin(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert process.stdin
+    return process.stdin
 
 
 def _error(answer: Answer) -> UploadError | UsageError:
@@ -71,6 +102,6 @@ def _error(answer: Answer) -> UploadError | UsageError:
     return UploadError(reason[:LONGEST_REASON])
 
 
-def _last_stderr_line(stderr: IO[bytes]) -> str:
+def _last_line(stderr: IO[bytes]) -> str:
     stderr.seek(max(0, stderr.seek(0, 2) - STDERR_BYTES))
     return redact(last_line(stderr.read()))[:LONGEST_REASON]

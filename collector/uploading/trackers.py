@@ -19,7 +19,7 @@ class Tracker(Protocol):
         """Raise UsageError if an upload cannot work; do not use the network."""
 
     def upload(self, content: Upload) -> TrackerRun:
-        """Make a new run in the tracker."""
+        """Make a new run in the tracker, after a check in the same process."""
 
 
 def choose_trackers(names: Iterable[str]) -> list[str]:

@@ -49,7 +49,8 @@ LOST = "Fatal error while uploading data"
 
 def check() -> None:
     """Raise UsageError if W&B is off or lacks a key; do not contact the server."""
-    settings = wandb.setup(wandb.Settings(silent=True, **NOTHING_ELSE, **PATIENCE)).settings
+    # not silent: the setting would stay, and W&B would then not print that figures were lost
+    settings = wandb.setup(wandb.Settings(**NOTHING_ELSE, **PATIENCE)).settings
     if settings.mode not in UPLOADING_MODES:
         raise UsageError(f"--upload wandb: W&B's mode is {settings.mode}, so it uploads nothing")
     if urlsplit(settings.base_url).username is not None:
@@ -69,7 +70,7 @@ def check() -> None:
 
 
 def upload(content: Upload) -> TrackerRun:
-    """Make a new run in W&B; all uploads of one run share a group."""
+    """Make a new run in W&B, with the setup of `check`; all uploads of one run share a group."""
     with contextlib.redirect_stderr(io.StringIO()) as output:
         run = _start_run(content)
         try:
@@ -86,8 +87,6 @@ def upload(content: Upload) -> TrackerRun:
 
 def _start_run(content: Upload) -> wandb.Run:
     """Start a run in an empty folder: W&B would send a config-defaults.yaml that lies around."""
-    # not silent: W&B would then not print that figures were lost
-    wandb.setup(wandb.Settings(**NOTHING_ELSE, **PATIENCE))
     here = Path.cwd()
     with temporary_folder() as empty:
         os.chdir(empty)

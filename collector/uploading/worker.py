@@ -1,6 +1,7 @@
 """Run a tracker's library in a separate process: it prints, reads the command line, and may hang.
 
-The process reads a request from stdin and writes answers to stdout, one per line.
+The process reads requests from stdin and writes answers to stdout, one per line: the first request
+names the tracker to check, the others contain uploads. It ends with its stdin.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ NEVER = tuple(
 
 
 def main() -> None:
-    """Answer a request: once per upload, in order, or once for a check without any."""
+    """Answer requests: once for the check, and once per upload, in order."""
     os.environ.update({**DEFAULTS, **os.environ, **ALWAYS})
     for name in NEVER:
         os.environ.pop(name, None)
     with _open_answers() as file:
-        for answer in _answers(json.load(sys.stdin)):
+        for answer in _answers(map(json.loads, sys.stdin)):
             file.write(json.dumps(answer) + "\n")
             file.flush()
 
@@ -48,21 +49,20 @@ def _open_answers() -> IO[str]:
     return answers
 
 
-def _answers(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Check the tracker or upload to it, and yield the answers up to the first error."""
-    contents = [Upload.from_data(content) for content in request["contents"]]
+def _answers(requests: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Check the tracker, then upload to it; yield the answers up to the first error."""
+    kind: type[SpotterError] = UsageError  # a check contacts no server: its errors are of settings
     try:
-        tracker = trackers.load_tracker(request["tracker"])
-        if not contents:
-            tracker.check()
-            yield {}
-        for content in contents:
-            yield asdict(tracker.upload(content))
+        tracker = trackers.load_tracker(next(requests)["tracker"])
+        tracker.check()
+        yield {}
+        kind = ServerError
+        for request in requests:
+            for content in request["contents"]:
+                yield asdict(tracker.upload(Upload.from_data(content)))
     except SpotterError as error:
         yield {"error": str(error), "exit_code": error.exit_code}
     except Exception as error:  # noqa: BLE001 - a library may raise anything
-        # a check contacts no server, so its errors come from the settings
-        kind = ServerError if contents else UsageError
         yield {"error": str(error) or type(error).__name__, "exit_code": kind.exit_code}
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.comparisons import compare
 from tests.conftest import CORPUS, GOLDEN
-from tests.dbt_process import Dbt
+from tests.dbt_process import Dbt, DbtCall
 from tests.support import (
     COMPARISONS,
     MARTS,
@@ -35,6 +35,10 @@ VIEWS = {
 }
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
 NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
+COMPARISON = ("intermediate.comparison", "marts.comparison")
+SELECTION = "intermediate.selection"
+# half of all models, which no other model reads; `built_example` has them
+NO_LEAVES = ("--exclude", *COMPARISON, SELECTION)
 ONE = [key(0, 0, q="a")]
 NAMELESS = {"_ng_task_index": 0, "_ng_rollout_index": 0}
 
@@ -71,7 +75,7 @@ def compared_by_command(workspace: Path) -> list[str]:
 def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, built: Path) -> None:
     """All cases that can be profiled and a run with failures, found by one glob; one again.
 
-    It is then compared with another run; without `compare` there is no comparison.
+    It is then compared with another run.
     """
     for case in (*GOLDEN.iterdir(), *(CORPUS.iterdir() if CORPUS.is_dir() else ())):
         expected = json.loads((case / "expected.json").read_text(encoding="utf-8"))
@@ -95,13 +99,12 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     settings = {"allow_partial_rollouts": True, "slice_by": "category", "pass_threshold": 0.5}
     pair = compared_by_command(workspace)
     for rollouts, words, runs in (
-        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS), []),
-        (str(failed.rollouts), ("run",), pair),
+        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS, *NO_LEAVES), []),
+        (str(failed.rollouts), ("run", "--exclude", SELECTION), pair),
     ):
         variables = {**settings, "rollouts": rollouts, "compare": runs}
         done = dbt(*words, warehouse=built, variables=variables)
         assert done.returncode == 0, done.stdout
-        assert bool(table(built, "run_comparisons")) == bool(runs)
     for mart in (*TABLES, *COMPARISONS):
         expected_rows = table(workspace / "warehouse.duckdb", mart)
         assert expected_rows
@@ -110,13 +113,30 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     assert definitions(built) == definitions(workspace / "warehouse.duckdb")
 
 
+@dataclass(frozen=True)
+class BuiltExample:
+    """The build of the README, with the unit tests and the models that other builds leave out."""
+
+    warehouse: Path
+    done: DbtCall
+
+
+@pytest.fixture(scope="module")
+def built_example(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> BuiltExample:
+    warehouse = tmp_path_factory.mktemp("example") / "warehouse.duckdb"
+    return BuiltExample(warehouse, dbt("build", warehouse=warehouse))
+
+
 @pytest.mark.slow
-def test_the_example_passes_every_test(dbt: Dbt, built: Path) -> None:
-    """The build of the README, with the unit tests that the other builds here leave out."""
-    done = dbt("build", warehouse=built)
+def test_the_example_passes_every_test(built_example: BuiltExample) -> None:
+    """Without `compare` there is no comparison."""
+    done = built_example.done
     assert done.returncode == 0, done.stdout
     expected = {path.stem for path in (ROOT / "tests" / "dbt").glob("*.sql")}
+    models = {path.stem for path in (ROOT / "models").rglob("*.sql")}
     assert done.nodes("pass") >= {*expected, "stg_rollouts"}
+    assert done.nodes("success") >= models
+    assert table(built_example.warehouse, "run_comparisons") == []
 
 
 def definitions(path: Path) -> dict[str, tuple[str, str, list[str]]]:
@@ -141,17 +161,28 @@ BROKEN: dict[str, tuple[list[Any], list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("audit", BROKEN)
-def test_without_tests_the_gate_stops_the_marts(
-    audit: str, dbt: Dbt, workspace: Path, built: Path
-) -> None:
+def test_without_tests_the_gate_stops_the_marts(dbt: Dbt, workspace: Path, built: Path) -> None:
+    audit = "audit_agents_unnamed"
     rollouts, inputs = BROKEN[audit]
     run = write_run(workspace, rollouts, inputs=inputs)
-    result = dbt("run", warehouse=built, variables={"rollouts": str(run.rollouts)})
+    result = dbt("run", *NO_LEAVES, warehouse=built, variables={"rollouts": str(run.rollouts)})
     assert result.returncode == 1
     assert result.nodes("error") == {"int_rollouts_keyed"}
     assert f"The runs break an invariant: {audit} has rows" in result.stdout
     assert marts(built) == set()
+
+
+@pytest.mark.parametrize("audit", BROKEN)
+def test_the_gate_fails_if_any_audit_has_rows(audit: str, odd: Built, built: Path) -> None:
+    """With the SQL that dbt compiled."""
+    compiled = odd.warehouse.parent / "target" / "compiled"
+    (gate,) = compiled.glob("*/models/intermediate/core/int_rollouts_keyed.sql")
+    shutil.copy(odd.warehouse, built)
+    with duckdb.connect(str(built)) as connection:
+        connection.execute(gate.read_text(encoding="utf-8"))
+        connection.execute(f"create or replace table audits.{audit} as select 'mine' as run_id")
+        with pytest.raises(duckdb.Error, match=f"break an invariant: {audit} has rows"):
+            connection.execute(gate.read_text(encoding="utf-8"))
 
 
 def marts(warehouse: Path) -> set[str]:
@@ -180,7 +211,11 @@ def odd(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Built:
     (folder / "dbt").mkdir()
     warehouse = folder / "dbt" / "warehouse.duckdb"
     variables = {"rollouts": str(run.rollouts), "allow_partial_rollouts": True, "run_id": "mine"}
-    for words in (("seed",), ("run",), ("test", "--select", "runs,test_type:data")):
+    for words in (
+        ("seed",),
+        ("run", *NO_LEAVES),
+        ("test", "--select", "runs,test_type:data", *NO_LEAVES),
+    ):
         result = dbt(*words, warehouse=warehouse, variables=variables)
         assert result.returncode == 0, result.stdout
     return Built(warehouse, variables, result.nodes("warn"))
@@ -193,17 +228,18 @@ def test_no_selection_mixes_or_loses_runs(
     shutil.copy(odd.warehouse, built)
     first_run = odd.variables
     second = write_run(workspace, ONE, inputs=ONE)
-    again = dbt("run", "--select", "task_profiles+", warehouse=built, variables=first_run)
+    later = ("run", "--select", "task_profiles+", *NO_LEAVES)
+    again = dbt(*later, warehouse=built, variables=first_run)
     assert again.returncode == 0, again.stdout
     variables = {"rollouts": str(second.rollouts), "run_id": "second"}
-    stale = dbt("run", "--select", "task_profiles+", warehouse=built, variables=variables)
+    stale = dbt(*later, warehouse=built, variables=variables)
     assert stale.returncode == 1
     assert "build staging too, with --select stg_runs+" in stale.stdout
     # a build that stopped at the gate leaves the intermediate models of the run before
     broken = write_run(workspace, ONE * 2, inputs=ONE, name="broken")
     stopped = {"rollouts": str(broken.rollouts), "run_id": "broken"}
-    assert dbt("run", warehouse=built, variables=stopped).returncode == 1
-    mixed = dbt("run", "--select", "marts", warehouse=built, variables=stopped)
+    assert dbt("run", *NO_LEAVES, warehouse=built, variables=stopped).returncode == 1
+    mixed = dbt("run", "--select", "marts", *NO_LEAVES, warehouse=built, variables=stopped)
     assert mixed.returncode == 1
     assert "was not built since the runs were staged" in mixed.stdout
     # a build that stopped between two intermediate models: the second would be of the run before
@@ -214,7 +250,7 @@ def test_no_selection_mixes_or_loses_runs(
     mixed = dbt("run", "--select", "task_profiles", warehouse=built, variables=variables)
     assert mixed.returncode == 1
     assert "was not built since the runs were staged" in mixed.stdout
-    fresh = ("run", "--select", "stg_runs+", "--full-refresh")
+    fresh = ("run", "--select", "stg_runs+", *NO_LEAVES, "--full-refresh")
     whole = dbt(*fresh, warehouse=built, variables=variables)
     assert whole.returncode == 0, whole.stdout
     for mart in ("runs", "task_profiles"):
@@ -253,7 +289,7 @@ def test_each_audit_finds_its_run_and_stops_the_marts(
     for audit, (rollouts, inputs) in BROKEN.items():
         write_run(workspace / "runs", rollouts, inputs=inputs, name=audit)
     variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
-    result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
+    result = dbt("build", *NO_UNIT_TESTS, *NO_LEAVES, warehouse=built, variables=variables)
     assert result.returncode == 1
     assert result.nodes("fail", "error") == {f"is_empty_{audit}_" for audit in BROKEN}
     assert marts(built) == set()
@@ -314,9 +350,9 @@ def test_runs_that_share_a_folder_read_no_other_files(dbt: Dbt, workspace: Path)
     assert len(inputs) == 3
 
 
-def test_everything_is_documented(dbt: Dbt, odd: Built) -> None:
-    assert dbt("docs", "generate", warehouse=odd.warehouse).returncode == 0
-    target = odd.warehouse.parent / "target"
+def test_everything_is_documented(dbt: Dbt, built_example: BuiltExample) -> None:
+    assert dbt("docs", "generate", warehouse=built_example.warehouse).returncode == 0
+    target = built_example.warehouse.parent / "target"
     manifest = json.loads((target / "manifest.json").read_text())
     catalog = json.loads((target / "catalog.json").read_text())["nodes"]
     kinds = ("model", "seed")
@@ -339,7 +375,7 @@ def test_the_example_can_also_fail(dbt: Dbt, example: Profiled, built: Path) -> 
     rows = [json.loads(line) for line in example.rollouts.read_text().splitlines()]
     write_lines(example.rollouts, [*rows[1:], rows[1]])
     variables = {"rollouts": str(example.rollouts)}
-    result = dbt("build", *NO_UNIT_TESTS, warehouse=built, variables=variables)
+    result = dbt("build", *NO_UNIT_TESTS, *NO_LEAVES, warehouse=built, variables=variables)
     assert result.returncode == 1
     assert result.nodes("fail", "error") == {
         "is_empty_audit_rollouts_duplicated_",

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from itertools import combinations
 from typing import NoReturn
 
 import pytest
 
 from collector.errors import UsageError
-from collector.uploading import sending
+from collector.uploading import process, sending
 from collector.uploading.content import Bundle, CurvePoint, Upload
 from collector.uploading.metric_names import safe_name, safe_text
+from collector.uploading.process import UploadError, Worker
 from collector.uploading.redaction import redact, without_login
 from collector.uploading.trackers import choose_trackers
 
+CONTENT = Upload(
+    run_id="r",
+    command="profile",
+    settings={"a": 1},
+    figures={"x": 0.5},
+    curve=[CurvePoint(1, {"y": 1.0})],
+    bundles=[Bundle("rollouts", {"r.jsonl": "/r.jsonl"})],
+)
 TAKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -47,20 +59,12 @@ def test_trackers_are_chosen_once_and_by_name() -> None:
 
 
 def test_an_upload_survives_the_way_to_another_process() -> None:
-    content = Upload(
-        run_id="r",
-        command="profile",
-        settings={"a": 1},
-        figures={"x": 0.5},
-        curve=[CurvePoint(1, {"y": 1.0})],
-        bundles=[Bundle("rollouts", {"r.jsonl": "/r.jsonl"})],
-    )
     data = {
-        **content.__dict__,
+        **CONTENT.__dict__,
         "curve": [{"k": 1, "figures": {"y": 1.0}}],
         "bundles": [{"name": "rollouts", "files": {"r.jsonl": "/r.jsonl"}}],
     }
-    assert Upload.from_data(data) == content
+    assert Upload.from_data(data) == CONTENT
 
 
 def test_what_the_environment_keeps_secret_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,20 +86,82 @@ def test_the_current_folder_is_no_password(monkeypatch: pytest.MonkeyPatch) -> N
     assert redact("no folder /home/me/results/x") == "no folder /home/me/results/x"
 
 
-def test_who_stops_an_upload_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+class StoppedWorker(Worker):
+    """A worker whose upload the user stops."""
 
-    def stop(tracker: str, _contents: object) -> NoReturn:
-        asked.append(tracker)
+    def upload(self, contents: list[Upload]) -> NoReturn:
+        del contents
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sending, "open_worker", stop)
-    sent = sending.send(["wandb", "mlflow"], list, say=lambda _: None)
-    assert asked == ["wandb"]
+
+def test_who_stops_an_upload_stops_all() -> None:
+    """Nothing starts a process for the second tracker."""
+    sent = sending.send(
+        [StoppedWorker("wandb"), Worker("mlflow")], lambda: [CONTENT], say=lambda _: None
+    )
     assert {name: str(error) for name, error in sent.errors.items()} == {
         "wandb": "you stopped it",
         "mlflow": "you stopped it",
     }
+
+
+ANSWERS = """
+import json, os, sys
+for line in sys.stdin:
+    for _ in json.loads(line).get("contents", ["check"])[:{most}]:
+        print(json.dumps({{"tracker": "t", "run_id": "r", "run": str(os.getpid())}}), flush=True)
+"""
+ENDS = "import sys; sys.exit('first line\\nout of memory, password hunter2')"
+
+
+def run_as_worker(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "WORKER", [sys.executable, "-S", "-c", script])
+
+
+def started_process(worker: Worker) -> subprocess.Popen[bytes]:
+    assert worker._process
+    return worker._process
+
+
+def test_the_process_of_the_check_also_uploads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After its end, another process takes its place; neither is left behind."""
+    run_as_worker(ANSWERS.format(most=2), monkeypatch)
+    with sending.ready_workers(["mlflow"]) as (worker,):
+        first = started_process(worker)
+        answers = [*worker.upload([CONTENT, CONTENT]), *worker.upload([CONTENT])]
+    assert [answer["run"] for answer in answers] == [str(first.pid)] * 3
+    worker.start()
+    second = started_process(worker)
+    sent = sending.send([worker], lambda: [CONTENT], say=lambda _: None)
+    assert [uploaded.run for uploaded in sent.uploads] == [str(second.pid)] != [str(first.pid)]
+    assert (first.returncode, second.returncode) == (0, 0)
+
+
+def test_a_process_that_still_uploads_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    run_as_worker(ANSWERS.format(most=1), monkeypatch)
+    said: list[str] = []
+
+    def stop_at_the_second(text: str) -> None:
+        said.append(text)
+        if len(said) == 2:
+            raise KeyboardInterrupt
+
+    with sending.ready_workers(["mlflow"]) as workers:
+        running = started_process(workers[0])
+        sent = sending.send(workers, lambda: [CONTENT, CONTENT], say=stop_at_the_second)
+    assert len(sent.uploads) == 1
+    assert str(sent.errors["mlflow"]) == "you stopped it"
+    assert running.returncode == -signal.SIGKILL
+
+
+def test_a_process_that_ends_is_told_with_its_last_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "hunter2")
+    run_as_worker(ENDS, monkeypatch)
+    with (
+        pytest.raises(UploadError, match=r"exit code 1: out of memory, password [^h]*$"),
+        sending.ready_workers(["mlflow"]),
+    ):
+        pass
 
 
 def test_an_address_is_told_without_its_login() -> None:
