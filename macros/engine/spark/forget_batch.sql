@@ -12,6 +12,8 @@
             ) }}
         {%- endif -%}
         {%- if is_incremental() -%}
+            {#- dbt looks at the contract only where it creates the table -#}
+            {%- do get_assert_columns_equivalent(model.compiled_code) -%}
             {%- set runs = run_query('select run_id from ' ~ batch).columns[0].values() -%}
             {{ spark__drop_partitions(this, runs) }}
         {%- endif -%}

@@ -4,19 +4,19 @@
     {%- set folder = spark__warehouse_folder() -%}
     {%- if execute and folder -%}
         {%- do run_query('create schema if not exists ' ~ target.schema) -%}
-        {%- set found = spark__mart_folders(folder) -%}
-        {%- for node in graph.nodes.values() if node.name in found and node.fqn[1] == 'marts' -%}
+        {%- set filled = spark__filled_folders(folder) -%}
+        {%- for node in graph.nodes.values() if spark__is_partitioned(node) and not load_cached_relation(model_relation(node)) -%}
             {%- set relation = model_relation(node) -%}
-            {%- if not load_cached_relation(relation) -%}
-                {%- do run_query(spark__mart_table(relation, node)) -%}
-                {%- do run_query('alter table ' ~ relation ~ ' set location ' ~ spark__text_literal(folder ~ '/' ~ node.alias)) -%}
-                {%- do run_query('msck repair table ' ~ relation) -%}
-                {%- do adapter.cache_added(relation.incorporate(type='table')) -%}
-            {%- endif -%}
+            {%- do run_query(spark__mart_table(relation, node)) -%}
+            {%- do run_query('alter table ' ~ relation ~ ' set location ' ~ spark__text_literal(folder ~ '/' ~ node.alias)) -%}
+            {%- if node.alias in filled -%}{%- do run_query('msck repair table ' ~ relation) -%}{%- endif -%}
+            {%- do adapter.cache_added(relation.incorporate(type='table')) -%}
         {%- endfor -%}
-        {#- where marts are created that are not there yet -#}
-        {%- do run_query('alter schema ' ~ target.schema ~ ' set location ' ~ spark__text_literal(folder)) -%}
     {%- endif -%}
+{% endmacro %}
+
+{% macro spark__is_partitioned(node) %}
+    {{- return(node.unique_id.startswith('model.spotter.') and node.fqn[1] == 'marts' and node.config.materialized == 'incremental') -}}
 {% endmacro %}
 
 {# The table of a mart, from the columns of its contract. #}
@@ -29,7 +29,7 @@
 {%- endmacro %}
 
 {# The names of the marts that have rows. The schema's own folder is there for certain: no match would be an error. #}
-{% macro spark__mart_folders(folder) -%}
+{% macro spark__filled_folders(folder) -%}
     {%- set pattern = folder ~ '/{*/*run_id=*,scratch/' ~ target.schema ~ '.db}' -%}
     {%- set names -%}
         select distinct regexp_extract(_metadata.file_path, r'([^/]+)/(?:baseline_run_id=[^/]*/)?run_id=[^/]*/[^/]*$', 1)
