@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +42,30 @@ def write_masked(folder: Path, *, missing: int = 0) -> Profiled:
     return write_run(folder, rows[: len(rows) - missing], inputs=inputs_of(rows))
 
 
+@dataclass(frozen=True)
+class Profile:
+    """A profile that no test changes, and what the command said."""
+
+    run: Profiled
+    result: subprocess.CompletedProcess[str]
+
+
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
-    return profiled(write_masked(tmp_path_factory.mktemp("masked")))
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Profile:
+    run = write_masked(tmp_path_factory.mktemp("masked"))
+    return Profile(run, run_profile(run.rollouts, cwd=run.rollouts.parent))
+
+
+@pytest.fixture
+def run(profile: Profile) -> Profiled:
+    assert profile.result.returncode == 0, profile.result.stderr
+    return profile.run
+
+
+@pytest.fixture
+def copied(run: Profiled, workspace: Path) -> Path:
+    """A copy of the warehouse, which a test may change."""
+    return Path(shutil.copy(run.warehouse, workspace))
 
 
 def test_every_mart_counts_them_and_none_takes_them_in(run: Profiled) -> None:
@@ -70,9 +94,8 @@ def test_why_they_were_masked_is_a_mart(run: Profiled) -> None:
     ]
 
 
-def test_the_terminal_says_how_many_and_why(workspace: Path) -> None:
-    run = write_masked(workspace)
-    result = run_profile(run.rollouts, cwd=workspace)
+def test_the_terminal_says_how_many_and_why(profile: Profile) -> None:
+    result = profile.result
     assert "Rollouts     12/12 (100.00%), 5 of them masked" in result.stdout
     assert "1 with nothing but masked rollouts" in result.stdout
     assert "4 provider_unavailable, 1 judge_failed" in result.stdout
@@ -98,24 +121,23 @@ def test_scripts_get_the_same(workspace: Path) -> None:
     }
 
 
-def test_runs_of_an_earlier_version_are_told(workspace: Path) -> None:
-    first = profiled(write_masked(workspace / "one"), "--warehouse", str(workspace / "w.duckdb"))
-    with duckdb.connect(str(workspace / "w.duckdb")) as connection:
+def test_runs_of_an_earlier_version_are_told(run: Profiled, copied: Path, workspace: Path) -> None:
+    with duckdb.connect(str(copied)) as connection:
         # what an earlier version left: a run without the column
         connection.execute("alter table runs drop column measured_rollout_count")
     second = write_masked(workspace / "two")
-    result = run_profile(second.rollouts, "-w", workspace / "w.duckdb", cwd=workspace)
+    result = run_profile(second.rollouts, "-w", copied, cwd=workspace)
     assert "profiled 1 run of this warehouse" in result.stderr
-    assert f"spotter profile {first.rollouts}" in result.stderr
-    again = run_profile(first.rollouts, "-w", workspace / "w.duckdb", cwd=workspace)
+    assert f"spotter profile {run.rollouts}" in result.stderr
+    again = run_profile(run.rollouts, "--no-files", "-w", copied, cwd=workspace)
     assert "earlier version" not in again.stderr
 
 
-def test_marts_that_were_renamed_keep_their_rows(workspace: Path) -> None:
-    run = profiled(write_masked(workspace), "--run-id", "old")
-    with duckdb.connect(str(run.warehouse)) as connection:
+def test_marts_that_were_renamed_keep_their_rows(copied: Path, workspace: Path) -> None:
+    with duckdb.connect(str(copied)) as connection:
+        connection.execute("update metric_histograms set run_id = 'old'")
         connection.execute("alter table metric_histograms rename to reward_histograms")
-    profiled(run, "--run-id", "new")
+    run = profiled(write_masked(workspace), "--run-id", "new")
     rows = run.query("select run_id, count(*) from metric_histograms group by all order by all")
     assert [name for name, _ in rows] == ["new", "old"]
     assert not run.query("select 1 from duckdb_tables() where table_name = 'reward_histograms'")
