@@ -1,0 +1,107 @@
+"""Measure `spotter profile --engine spark` on this machine, and how its cost grows with the run.
+
+    python bench/spark_speed.py [--sizes 16000 160000] [--folder bench/data]
+
+It needs the extra `spark` and Java. The largest size needs 5 GB of disk and some minutes. The
+computing time counts all processes, also Spark's JVM. The time per GB is that of the step from each
+size to the next: the first GB also pays for the start and for some 200 steps of dbt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from generate import generate
+
+REPEATS = 16
+POLL_S = 0.5
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The size of a run, and what its profile took."""
+
+    gigabytes: float
+    seconds: float
+    cpu_seconds: float
+
+
+def main() -> None:
+    """Measure every size, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[16_000, 160_000])
+    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "data")
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    before: Measure | None = None
+    print(f"{'rollouts':>9} {'GB':>6} {'seconds':>8} {'CPU s':>7} {'CPU s per GB more':>18}")
+    for size in sorted(options.sizes):
+        found = measure(size, options.folder)
+        more = ""
+        if before:
+            step = found.gigabytes - before.gigabytes
+            more = f"{(found.cpu_seconds - before.cpu_seconds) / step:.0f}"
+        print(
+            f"{size:>9} {found.gigabytes:>6.2f} {found.seconds:>8.0f} {found.cpu_seconds:>7.0f}"
+            f" {more:>18}",
+            flush=True,
+        )
+        before = found
+
+
+def measure(size: int, folder: Path) -> Measure:
+    """Profile a generated run on Spark, into marts and a warehouse of its own."""
+    rollouts = folder / f"run{size}.jsonl"
+    if not rollouts.exists():
+        generate(-(-size // REPEATS), REPEATS, folder / f"run{size}")
+    files = (rollouts, rollouts.with_name(f"run{size}_materialized_inputs.jsonl"))
+    command = [
+        *(sys.executable, "-m", "collector", "profile", str(rollouts), "--engine", "spark"),
+        *("--no-files", "--warehouse", str(folder / f"spark{size}.duckdb")),
+    ]
+    settings = {
+        "SPOTTER_SPARK_WAREHOUSE": str(folder / f"spark{size}"),
+        "SPOTTER_SPARK_PARTITIONS": str(4 * (os.cpu_count() or 1)),
+    }
+    started = time.perf_counter()
+    process = subprocess.Popen(command, env={**os.environ, **settings}, stdout=subprocess.DEVNULL)
+    ticks: dict[int, int] = {}
+    while process.poll() is None:
+        ticks |= descendant_ticks(process.pid)
+        time.sleep(POLL_S)
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    return Measure(
+        sum(path.stat().st_size for path in files) / 1e9,
+        time.perf_counter() - started,
+        sum(ticks.values()) / TICKS,
+    )
+
+
+def descendant_ticks(root: int) -> dict[int, int]:
+    """Return the computing time of a process and of all that descend from it, by process."""
+    parents: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        pid = int(stat.parent.name)
+        parents[pid] = int(fields[1])
+        ticks[pid] = int(fields[11]) + int(fields[12])
+    found = {root}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {pid: ticks[pid] for pid in found if pid in ticks}
+
+
+if __name__ == "__main__":
+    main()
