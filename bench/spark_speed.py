@@ -2,7 +2,8 @@
 
     python bench/spark_speed.py [--sizes 16000 160000] [--folder bench/data]
 
-It needs the extra `spark` and Java. The largest size needs 5 GB of disk and some minutes. The
+It needs the extra `spark` and Java. The largest size needs 5 GB of disk, 8 GB of memory
+and some minutes. The
 computing time counts all processes, also Spark's JVM. The time per GB is that of the step from each
 size to the next: the first GB also pays for the start and for some 200 steps of dbt.
 """
@@ -21,6 +22,7 @@ from generate import generate
 
 REPEATS = 16
 POLL_S = 0.5
+PARTITIONS = "spark.sql.shuffle.partitions=8"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -68,7 +70,7 @@ def measure(size: int, folder: Path) -> Measure:
     ]
     settings = {
         "SPOTTER_SPARK_WAREHOUSE": str(folder / f"spark{size}"),
-        "SPOTTER_SPARK_PARTITIONS": str(4 * (os.cpu_count() or 1)),
+        "PYSPARK_SUBMIT_ARGS": f"--driver-memory 8g --conf {PARTITIONS} pyspark-shell",
     }
     started = time.perf_counter()
     process = subprocess.Popen(command, env={**os.environ, **settings}, stdout=subprocess.DEVNULL)

@@ -84,8 +84,15 @@ def _is_installed(module: str) -> bool:
 
 
 def marts_folder() -> Path:
-    """Return the folder of the marts that Spark writes."""
-    return Path(os.environ.get("SPOTTER_SPARK_WAREHOUSE") or MARTS_FOLDER).absolute()
+    """Return the folder of the marts that Spark writes; raise UsageError if it is not on a disk."""
+    given = os.environ.get("SPOTTER_SPARK_WAREHOUSE", "")
+    if "://" in given:
+        raise UsageError(
+            f"SPOTTER_SPARK_WAREHOUSE is {given}, but the marts must be in a folder on a disk\n"
+            "  what to do: build with `dbt build --target spark`, copy the marts to a disk, and"
+            " read them with `spotter merge FOLDER`"
+        )
+    return Path(given or MARTS_FOLDER).absolute()
 
 
 def build(batch: Batch, settings: ProfileSettings, *, listener: Listener) -> list[Run]:

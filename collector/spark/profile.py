@@ -35,9 +35,10 @@ def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Liste
         option = "--skip-broken" if settings.skips_broken else "--shard"
         raise UsageError(f"{option} is not possible with --engine spark")
     check_installed()
+    folder = marts_folder()
     runs = build(batch, settings, listener=listener)
     copied = merge(
-        [marts_folder()],
+        [folder],
         MergeSettings(
             settings.warehouse,
             memory_limit=settings.memory_limit,
