@@ -6,6 +6,8 @@ DEVELOPED := .venv/.developed
 SQL_LINTED := target/.sql-linted
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
+# empty, so that Python keeps what it has compiled: the tests start many processes
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check browser older lint types bench soak docs release clean
 
