@@ -7,6 +7,8 @@ SPARK := .venv/.spark
 SQL_LINTED := target/.sql-linted
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export SPOTTER_CACHE := $(CURDIR)/.venv/cache
+# empty, so that Python keeps what it has compiled: the tests start many processes
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test test-spark java check browser older lint types bench soak docs release clean
 
