@@ -88,20 +88,25 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+    manifests: list[Any] = []
     for line in sys.stdin:
         request = json.loads(line)
-        answers.write(json.dumps(_answer(request)) + "\n")
+        answers.write(json.dumps(_answer(request, manifests)) + "\n")
         answers.flush()
 
 
-def _answer(request: Row) -> Row:
-    return _call(request["words"]) if "words" in request else _query(request)
+def _answer(request: Row, manifests: list[Any]) -> Row:
+    return _call(request["words"], manifests) if "words" in request else _query(request)
 
 
-def _call(words: list[str]) -> Row:
+def _call(words: list[str], manifests: list[Any]) -> Row:
+    """Call dbt; what it has parsed serves the next calls, though their vars are others."""
     from dbt.cli.main import dbtRunner
 
-    done = dbtRunner().invoke(words)
+    if not manifests:
+        parsed = dbtRunner().invoke(["parse", *words[words.index("--quiet") :]])
+        manifests.append(parsed.result)
+    done = dbtRunner(manifest=manifests[0]).invoke(words)
     results = getattr(done.result, "results", None) or []
     nodes = [one for one in results if hasattr(one, "node")]
     return {

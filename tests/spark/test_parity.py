@@ -162,7 +162,7 @@ def test_a_run_that_is_built_again_replaces_only_its_own_rows(
     engines.spark.forget(PARTITIONED)
     run = engines.runs / "failed"
     (run / "rollouts_failures.jsonl").unlink()
-    marts = ("failure_classes", "runs", "task_slices", "run_comparisons")
+    marts = ("failure_classes", "runs", "task_slices", "task_comparisons")
     select = ("run", "--select", *(f"+{mart}" for mart in marts))
     for call in engines.call(*select, **(SETTINGS | {"rollouts": str(run / "rollouts.jsonl")})):
         assert call.returncode == 0, call.stdout
