@@ -33,10 +33,13 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the fuzz against the reference run longer, and with other seeds."""
+    """Let the fuzz run longer, and with other seeds; let the tests of looks keep pictures."""
     group = parser.getgroup("fuzz", "random runs against the reference (test_gym_fuzz.py)")
-    group.addoption("--fuzz-runs", type=int, default=150, help="how many random runs")
+    group.addoption("--fuzz-runs", type=int, default=100, help="how many random runs")
     group.addoption("--fuzz-seed", type=int, default=0, help="the seed of the first one")
+    parser.addoption(
+        "--screenshots", action="store_true", help="keep a picture of every page of the viewer"
+    )
 
 
 def pytest_configure() -> None:

@@ -21,7 +21,8 @@ from tests.comparisons import compare as compare_marts
 from tests.pages import app_of, get
 from tests.programs import run_command
 from tests.responses import response, says
-from tests.support import Profiled, Row, key, profiled, write_run
+from tests.restored_folders import RestoredFolder
+from tests.support import Profiled, Row, key, profiled, run_profile, write_run
 
 EXACT = 1e-9
 
@@ -192,9 +193,24 @@ def write_origin(folder: Path, name: str = "new", **origin: object) -> None:
     (folder / f"{name}_run.json").write_text(json.dumps(record), encoding="utf-8")
 
 
-def test_the_two_verdicts_lead_and_nothing_claims_independent_runs(workspace: Path) -> None:
-    write_pair(workspace)
-    data = compared("old.jsonl", "new.jsonl", cwd=workspace)
+@pytest.fixture(scope="module")
+def profiled_once(tmp_path_factory: pytest.TempPathFactory) -> RestoredFolder:
+    folder = tmp_path_factory.mktemp("verdicts") / "runs"
+    folder.mkdir()
+    write_pair(folder)
+    result = run_profile("old.jsonl", "new.jsonl", "--no-files", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    return RestoredFolder(folder)
+
+
+@pytest.fixture
+def pair(profiled_once: RestoredFolder) -> Path:
+    """A folder with two verdicts on the same rollouts, and their warehouse."""
+    return profiled_once.restore()
+
+
+def test_the_two_verdicts_lead_and_nothing_claims_independent_runs(pair: Path) -> None:
+    data = compared("old.jsonl", "new.jsonl", cwd=pair)
     both = data["verdict_comparison"]
     assert (both["fail_to_pass_count"], both["pass_to_fail_count"]) == (1, 1)
     assert both["agreement_ratio"] == pytest.approx(4 / 6)
@@ -211,14 +227,14 @@ def test_the_two_verdicts_lead_and_nothing_claims_independent_runs(workspace: Pa
     assert primary["repeats_needed"] is None
     assert all(row["moved_chance"] is None for row in data["tasks"])
     assert primary["low"] is not None  # tasks are still compared in pairs
-    shown = compare("old.jsonl", "new.jsonl", cwd=workspace).stdout
+    shown = compare("old.jsonl", "new.jsonl", cwd=pair).stdout
     assert "passed before         1         1" in shown
     assert "0:1      pass to fail          1.000       0.000" in shown
     assert "these tasks again" not in shown
     assert "Effort" not in shown
-    table = compare("old.jsonl", "new.jsonl", "--markdown", cwd=workspace).stdout
+    table = compare("old.jsonl", "new.jsonl", "--markdown", cwd=pair).stdout
     assert "| 0:1 | pass to fail | 1.000 | 0.000 |" in table
-    fixed = compare("old.jsonl", "new.jsonl", "--fixed-suite", cwd=workspace).stdout
+    fixed = compare("old.jsonl", "new.jsonl", "--fixed-suite", cwd=pair).stdout
     assert "leave out --fixed-suite" in fixed
 
 
@@ -269,36 +285,30 @@ def test_how_a_run_was_verified_is_told(workspace: Path) -> None:
     assert "only rollouts whose judge had failed were verified again" in texts
 
 
-def test_a_warehouse_of_an_earlier_version_is_brought_up_to_date(workspace: Path) -> None:
-    write_pair(workspace)
-    for name in ("old", "new"):
-        profiled(Profiled(workspace / f"{name}.jsonl"), "--run-id", name)
-    with duckdb.connect(str(workspace / "warehouse.duckdb")) as connection:
+def test_a_warehouse_of_an_earlier_version_is_brought_up_to_date(pair: Path) -> None:
+    with duckdb.connect(str(pair / "warehouse.duckdb")) as connection:
         connection.execute("alter table runs drop column origin_rollouts_path")
         connection.execute("alter table rollout_infos drop column response_hash")
         connection.execute("alter table run_comparisons drop column is_same_rollouts")
         connection.execute("drop table verdict_comparisons")
-    data = compared("old", "new", cwd=workspace)
+    data = compared("old.jsonl", "new.jsonl", cwd=pair)
     assert data["verdict_comparison"] is None  # nothing is known about the origin
     assert data["primary"]["task_count"] == 3
-    profiled(Profiled(workspace / "new.jsonl"), "--run-id", "new")
-    assert compared("old", "new", cwd=workspace)["verdict_comparison"]["rollout_count"] == 6
+    profiled(Profiled(pair / "new.jsonl"))
+    assert compared("old.jsonl", "new.jsonl", cwd=pair)["verdict_comparison"]["rollout_count"] == 6
 
 
-def test_the_compare_page_links_to_the_rollouts_to_look_at(workspace: Path) -> None:
+def test_the_compare_page_links_to_the_rollouts_to_look_at(pair: Path) -> None:
     from collector.viewer.pages import compare as page
 
-    write_pair(workspace)
-    assert compare("old.jsonl", "new.jsonl", cwd=workspace).returncode == 0
-    ids = [row["run_id"] for row in rows_of(workspace / "warehouse.duckdb", "runs")]
+    assert compare("old.jsonl", "new.jsonl", cwd=pair).returncode == 0
+    ids = [row["run_id"] for row in rows_of(pair / "warehouse.duckdb", "runs")]
     old, new = sorted(ids, reverse=True)
-    html = get(
-        app_of(workspace / "warehouse.duckdb", page.ROUTES), f"/compare?a={old}&b={new}"
-    ).text
+    html = get(app_of(pair / "warehouse.duckdb", page.ROUTES), f"/compare?a={old}&b={new}").text
     assert "A and B have two verdicts on the same 6 rollouts: 66.7 % of them agree" in html
     assert f'href="/rollout?run={old}&amp;task=0&amp;rollout=1"' in html
     assert f'href="/rollout?run={new}&amp;task=0&amp;rollout=1"' in html
     assert "from verdict_changes" in html.replace("\n", " ")
-    report = run_command("spotter", "report", old, new, "-o", "report.html", cwd=workspace)
+    report = run_command("spotter", "report", old, new, "-o", "report.html", cwd=pair)
     assert report.returncode == 0, report.stderr
-    assert "Two verdicts on the same rollouts" in Path("report.html").read_text(encoding="utf-8")
+    assert "Two verdicts on the same rollouts" in (pair / "report.html").read_text(encoding="utf-8")

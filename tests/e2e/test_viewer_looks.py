@@ -119,9 +119,14 @@ def go(visitor: Visitor, name: str, world: World) -> Page:
 @EVERY
 @pytest.mark.parametrize("size", SIZES)
 def test_every_page_fits_is_legible_by_day_and_night_and_has_landmarks(
-    size: str, name: str, viewer: Watched, open_browser: VisitorFactory, world: World
+    size: str,
+    name: str,
+    viewer: Watched,
+    open_browser: VisitorFactory,
+    world: World,
+    pytestconfig: pytest.Config,
 ) -> None:
-    """Also keeps a picture of each, for people to look at."""
+    """With --screenshots it also keeps a picture of each, for people to look at."""
     is_phone = size == "phone"
     visitor = open_browser(
         viewer.base,
@@ -132,12 +137,14 @@ def test_every_page_fits_is_legible_by_day_and_night_and_has_landmarks(
     )
     page = go(visitor, name, world)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    has_pictures = pytestconfig.getoption("--screenshots")
     faint: dict[str, list[str]] = {}
     themes: tuple[Theme, Theme] = ("light", "dark")
     for theme in themes:
         page.emulate_media(color_scheme=theme)
         page.wait_for_timeout(200)
-        page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{theme}.png", full_page=True)
+        if has_pictures:
+            page.screenshot(path=SCREENSHOTS / f"{name}-{size}-{theme}.png", full_page=True)
         faint[theme] = page.evaluate(FAINT)
     assert is_within_width(page)
     assert faint == {"light": [], "dark": []}
