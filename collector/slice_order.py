@@ -22,10 +22,19 @@ NONE = "(none)"
 
 
 def sort_slices(rows: Sequence[Slice]) -> list[Slice]:
-    """Return the slices by a field in order: easy, medium, hard; or by number; or largest first.
+    """Return slices field by field, in order: easy, medium, hard; or by number; or largest first.
 
-    Tasks without a value come last.
+    The fields keep their order. Tasks without a value come last.
     """
+    fields = dict.fromkeys(row["slice_by"] for row in rows)
+    return [
+        row
+        for field in fields
+        for row in _sort_values([row for row in rows if row["slice_by"] == field])
+    ]
+
+
+def _sort_values(rows: Sequence[Slice]) -> list[Slice]:
     steps = _steps([row["slice_value"] for row in rows])
 
     def place(row: Slice) -> tuple[Any, ...]:

@@ -60,12 +60,17 @@ AllowPartial = Annotated[
 MemoryLimit = Annotated[
     str | None,
     typer.Option(
-        show_default="half of the machine's memory", help="Memory for DuckDB, like `4GB`."
+        show_default="half of the machine's memory",
+        help="Memory for DuckDB, like `4GB`; DuckDB spills the rest to disk beside the warehouse.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON."), FLAG_ONLY]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Say what the words of the output mean."), FLAG_ONLY
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Show the figures of every run, however many there are."),
 ]
 PRINTED: list[object] = []
 """The data that was printed as JSON so far: an error is printed as JSON only if there is none."""

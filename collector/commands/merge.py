@@ -11,6 +11,7 @@ from collector.commands.common import (
     Explain,
     Json,
     MemoryLimit,
+    Verbose,
     Warehouse,
     print_json,
     with_explanation,
@@ -53,10 +54,7 @@ def merge(
         ),
     ] = False,
     memory_limit: MemoryLimit = None,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Show the figures of every run, however many there are."),
-    ] = False,
+    verbose: Verbose = False,
     explain: Explain = False,
     json: Json = False,
 ) -> None:

@@ -13,6 +13,8 @@ import typer
 from collector.commands.common import (
     Explain,
     Json,
+    MemoryLimit,
+    Verbose,
     Warehouse,
     parse_tags,
     print_json,
@@ -93,14 +95,7 @@ def profile(
             " repeated. The run keeps the tags that it has.",
         ),
     ] = None,
-    memory_limit: Annotated[
-        str | None,
-        typer.Option(
-            show_default="half of the machine's memory",
-            help="Memory for DuckDB, like `4GB`; DuckDB spills the rest to disk beside the"
-            " warehouse.",
-        ),
-    ] = None,
+    memory_limit: MemoryLimit = None,
     pass_threshold: Annotated[
         float, typer.Option(help="A rollout passes if its reward is at least this.")
     ] = 1.0,
@@ -170,10 +165,7 @@ def profile(
             " 1.",
         ),
     ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option("--verbose", help="Show the figures of every run, however many there are."),
-    ] = False,
+    verbose: Verbose = False,
     explain: Explain = False,
     upload: Trackers = None,
     json: Json = False,

@@ -83,9 +83,9 @@ class Comparison:
 
     def slices(self) -> list[Row]:
         """Return the rows of the slices for the score of the verdict, field by field, in order."""
-        rows = [r for r in self.rows if r["slice_by"] != "all" and r["score"] == self.score]
-        fields = dict.fromkeys(row["slice_by"] for row in rows)
-        return [r for f in fields for r in sort_slices([r for r in rows if r["slice_by"] == f])]
+        return sort_slices(
+            [r for r in self.rows if r["slice_by"] != "all" and r["score"] == self.score]
+        )
 
     def tasks_with(self, changes: Sequence[str]) -> list[Row]:
         """Return the listed tasks to which one of these happened."""

@@ -25,9 +25,10 @@ from collector.profiling.plan import load_plan, project_dir
 from collector.profiling.problems import RunProblem, file_problem
 from collector.profiling.profile import BrokenRunsError, ProfileSettings
 from collector.profiling.statistics import PRICE_FIELDS, PriceList, Statistics
+from collector.remote_paths import is_remote
 from collector.temporary_files import temporary_folder
 from collector.terminal import counted_noun
-from collector.warehouse.access import SCRATCH
+from collector.warehouse.access import OFFLINE, SCRATCH
 from collector.warehouse.sql import literal
 
 MARTS_FOLDER = Path("spark-warehouse")
@@ -50,9 +51,9 @@ class Batch:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def is_local(self) -> bool:
-        """Tell whether the rollouts are on a disk, and not at an address like s3a://bucket."""
-        return "://" not in self.rollouts
+    def has_local_outputs(self) -> bool:
+        """Tell whether the output files can be written: object stores are only read."""
+        return self.output_dir is not None or not is_remote(self.rollouts)
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def _call_dbt(folder: Path, variables: dict[str, Any], listener: Listener) -> li
 @contextlib.contextmanager
 def _staged_tables(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open what Spark staged and audited, under the names that the plan has for DuckDB."""
-    with duckdb.connect() as connection:
+    with duckdb.connect(config=OFFLINE) as connection:
         connection.execute(f"attach ':memory:' as {SCRATCH}")
         for schema in ("staging", "audits"):
             connection.execute(f"create schema {SCRATCH}.{schema}")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
 from collector.errors import UsageError
 from collector.merging.merge import MergeSettings, merge
 from collector.profiling.profile import Outcome, ProfileSettings
+from collector.remote_paths import is_remote, located_path
 from collector.spark.build import Batch, Listener, build, check_installed, marts_folder
-
-# `Path` makes one slash of the two in an address like s3a://bucket/run.jsonl
-ADDRESS = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
+from collector.warehouse.access import check_warehouse
 
 
 def rollouts_pattern(paths: list[Path]) -> str:
@@ -22,11 +20,9 @@ def rollouts_pattern(paths: list[Path]) -> str:
             "--engine spark takes one rollouts file, or a pattern that matches several, like"
             " 's3a://bucket/runs/*.jsonl'"
         )
-    (path,) = paths
-    text = str(path)
-    if ADDRESS.match(text):
-        return ADDRESS.sub(r"\1://", text)
-    return f"{path.absolute()}/*.jsonl" if path.is_dir() else str(path.absolute())
+    path = located_path(paths[0]).absolute()
+    is_folder = not is_remote(path) and path.is_dir()
+    return str(path / "*.jsonl" if is_folder else path)
 
 
 def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Listener) -> Outcome:
@@ -35,6 +31,7 @@ def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Liste
         option = "--skip-broken" if settings.skips_broken else "--shard"
         raise UsageError(f"{option} is not possible with --engine spark")
     check_installed()
+    check_warehouse(settings.warehouse)
     folder = marts_folder()
     runs = build(batch, settings, listener=listener)
     copied = merge(
@@ -43,8 +40,7 @@ def profile_on_spark(batch: Batch, settings: ProfileSettings, *, listener: Liste
             settings.warehouse,
             memory_limit=settings.memory_limit,
             runs=tuple(runs),
-            # object stores are only read
-            is_published=settings.is_published and (batch.is_local or batch.output_dir is not None),
+            is_published=settings.is_published and batch.has_local_outputs,
         ),
         listener=listener,
     )

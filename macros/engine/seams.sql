@@ -80,5 +80,4 @@
 {% macro as_utc(column) %}{{ return(adapter.dispatch('as_utc')(column)) }}{% endmacro %}
 {% macro utc_now() %}{{ return(adapter.dispatch('utc_now')()) }}{% endmacro %}
 {% macro export_mart(relation, columns, folder) %}{{ return(adapter.dispatch('export_mart')(relation, columns, folder)) }}{% endmacro %}
-{% macro export_lines(relation, run_id, folder) %}{{ return(adapter.dispatch('export_lines')(relation, run_id, folder)) }}{% endmacro %}
 {% macro fail(message) %}{{ return(adapter.dispatch('fail')(message)) }}{% endmacro %}

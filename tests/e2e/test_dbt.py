@@ -381,16 +381,3 @@ def test_the_example_can_also_fail(dbt: Dbt, example: Profiled, built: Path) -> 
         "is_empty_audit_rollouts_duplicated_",
         "is_empty_audit_rollouts_missing_",
     }
-
-
-def test_profiles_can_be_folders_of_lines(dbt: Dbt, odd: Built, tmp_path: Path) -> None:
-    arguments = json.dumps({"folder": str(tmp_path / "it's")})
-    words = ("run-operation", "export_files", "--args", arguments)
-    done = dbt(*words, warehouse=odd.warehouse, variables=odd.variables)
-    assert done.returncode == 0, done.stdout
-    rollouts = Path(odd.variables["rollouts"])
-    options = ("--allow-partial", "--run-id", "mine", "--output-dir", tmp_path)
-    assert run_profile(rollouts, *options, cwd=tmp_path).returncode == 0
-    (part,) = (tmp_path / "it's" / "mine_reward_profiling").iterdir()
-    expected = tmp_path / f"{rollouts.stem}_reward_profiling.jsonl"
-    assert part.read_bytes() == expected.read_bytes()

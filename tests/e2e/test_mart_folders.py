@@ -87,6 +87,7 @@ def test_a_folder_that_lacks_something_is_refused(marts: Path, tmp_path: Path) -
         (["one.jsonl", "two.jsonl"], "takes one rollouts file, or a pattern"),
         (["one.jsonl", "--skip-broken"], "--skip-broken is not possible with --engine spark"),
         (["one.jsonl", "--shard"], "--shard is not possible with --engine spark"),
+        (["s3a://me:secret@bucket/one.jsonl"], "has a user and a password"),
     ],
 )
 def test_what_spark_cannot_do_is_said_first(flags: list[str], said: str, tmp_path: Path) -> None:

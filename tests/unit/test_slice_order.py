@@ -26,5 +26,11 @@ def test_slices_go_from_easy_to_hard_or_from_large_to_small(name: str) -> None:
     sizes = ORDERS[name]
     expected = EXPECTED.get(name, list(sizes))
     for names in (sorted(sizes), sorted(sizes, reverse=True)):
-        rows = [{"slice_value": value, "task_count": sizes[value]} for value in names]
-        assert [row["slice_value"] for row in sort_slices(rows)] == expected
+        rows = [
+            {"slice_by": field, "slice_value": value, "task_count": sizes[value]}
+            for value in names
+            for field in ("b", "a")
+        ]
+        found = sort_slices(rows)
+        assert [row["slice_value"] for row in found] == expected * 2
+        assert [row["slice_by"] for row in found] == ["b"] * len(names) + ["a"] * len(names)

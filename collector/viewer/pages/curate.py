@@ -190,11 +190,14 @@ def _slices(figures: list[Row]) -> list[SliceRow]:
         (row["slice_by"], row["slice_value"]): row for row in figures if row["stage"] == "after"
     }
     before = [row for row in figures if row["stage"] == "before" and row["slice_by"] != "all"]
-    fields = dict.fromkeys(row["slice_by"] for row in before)
     return [
-        SliceRow(field, row["slice_value"], row, after.get((field, row["slice_value"])))
-        for field in fields
-        for row in sort_slices([row for row in before if row["slice_by"] == field])
+        SliceRow(
+            row["slice_by"],
+            row["slice_value"],
+            row,
+            after.get((row["slice_by"], row["slice_value"])),
+        )
+        for row in sort_slices(before)
     ]
 
 
