@@ -19,7 +19,7 @@ test: $(DEVELOPED) browser older lint  ## lint, then run every test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-spark: $(SPARK) java  ## the same models on Apache Spark: every table is compared with DuckDB's
-	$(BIN)/python -m pytest -m spark tests/spark
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/spark
 
 java:  ## Debian's Java, for Spark; without it the tests of Spark are skipped
 	@command -v java >/dev/null || { \

@@ -23,10 +23,11 @@ class ObjectStore:
 
     def put(self, address: str, path: Path) -> None:
         """Upload a file, or all files of a folder."""
-        files = remote_files.open_store("s3").files
-        for one in sorted(path.iterdir()) if path.is_dir() else [path]:
-            name = address.rstrip("/") + f"/{one.name}" if path.is_dir() else address
-            files.pipe_file(name.removeprefix("s3://"), one.read_bytes())
+        if path.is_dir():
+            for one in sorted(path.iterdir()):
+                self.put(f"{address.rstrip('/')}/{one.name}", one)
+        else:
+            self.write(address, path.read_bytes())
 
     def write(self, address: str, content: bytes) -> None:
         """Replace the content of an object."""

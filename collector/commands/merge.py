@@ -17,6 +17,7 @@ from collector.commands.common import (
     with_explanation,
 )
 from collector.errors import UsageError
+from collector.remote_paths import located_path
 from collector.terminal import Progress, counted_noun, say, show
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def merge(
         typer.Argument(
             readable=False,
             show_default=False,
-            help="The warehouses to merge, or folders with the marts that Spark built. They are"
-            " only read.",
+            help="The warehouses to merge, or folders with the marts that Spark built, also in an"
+            " object store. They are only read.",
         ),
     ] = None,
     *,
@@ -69,6 +70,7 @@ def merge(
     spotter profile shards/part2.jsonl --run-id nightly -w shards/part2.duckdb
     spotter merge shards/part1.duckdb shards/part2.duckdb -w warehouse.duckdb -o results/
     spotter merge spark-warehouse/ -w warehouse.duckdb
+    spotter merge s3://bucket/marts -w warehouse.duckdb
     """
     from collector.merging.merge import MergeSettings
     from collector.merging.merge import merge as merge_warehouses
@@ -84,7 +86,8 @@ def merge(
         is_published=output_dir is not None,
     )
     try:
-        merged = merge_warehouses([path.absolute() for path in shards], settings, listener=progress)
+        located = [located_path(path).absolute() for path in shards]
+        merged = merge_warehouses(located, settings, listener=progress)
     finally:
         progress.clear()
     _report(merged, as_json=json, is_verbose=verbose, is_explained=explain)

@@ -24,6 +24,7 @@ from collector.commands.uploads import UPLOAD_ALIASES, Trackers, ready_workers
 from collector.commands.uploads import upload as upload_to
 from collector.errors import UsageError
 from collector.overrides import OverrideName
+from collector.remote_paths import located_path
 from collector.terminal import Progress, say, show
 
 if TYPE_CHECKING:
@@ -244,10 +245,17 @@ def profile(
             progress.clear()
         _report(outcome, workers, as_json=json, is_verbose=verbose, is_explained=explain)
     if not no_files and not all(run.has_local_outputs for run in outcome.runs):
-        say("object stores are only read: --output-dir names a local folder for the output files")
+        _say_where_files_are(output_dir, engine)
     if outcome.broken:
         count = len(outcome.runs) + len(outcome.broken)
         raise BrokenRunsError(outcome.broken, run_count=count, are_skipped=True)
+
+
+def _say_where_files_are(output_dir: Path | None, engine: Engine) -> None:
+    if engine is Engine.SPARK and output_dir:
+        say(f"Spark wrote each output file as a folder of part files in {located_path(output_dir)}")
+    else:
+        say("object stores are only read: --output-dir names a local folder for the output files")
 
 
 def _spark_batch(
@@ -261,7 +269,8 @@ def _spark_batch(
     from collector.spark.profile import rollouts_pattern
 
     given = rollouts_pattern([inputs]) if inputs else None
-    return Batch(rollouts_pattern(paths), given, run_id, output_dir, tags)
+    folder = located_path(output_dir).absolute() if output_dir else None
+    return Batch(rollouts_pattern(paths), given, run_id, folder, tags)
 
 
 def _profile_on_spark(batch: Batch, settings: ProfileSettings, progress: Progress) -> Outcome:

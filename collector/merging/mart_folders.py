@@ -1,4 +1,4 @@
-"""Read a folder with the marts as Parquet files, as Spark writes them."""
+"""Read a folder with the marts as Parquet files, as Spark writes them, also in an object store."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def attach_folder(connection: duckdb.DuckDBPyConnection, path: Path, name: str) 
     connection.execute(f"attach ':memory:' as {name}")
     for model in load_plan().batch("marts"):
         relation = f"{name}.main.{quote_name(model.name)}"
-        if not any((path / model.name).rglob("*.parquet")):
+        parts = sorted((path / model.name).rglob("*.parquet"))
+        if not parts:
             columns = ", ".join(
                 f"{quote_name(column.name)} {column.data_type}" for column in model.columns
             )
             connection.execute(f"create table {relation} ({columns})")
             continue
         files = (
-            f"read_parquet({literal(path / model.name / '**' / '*.parquet')},"
+            f"read_parquet([{', '.join(map(literal, parts))}],"
             f" hive_partitioning = true, hive_types = {PARTITIONS}, union_by_name = true)"
         )
         _check_columns(connection, model, files, path)

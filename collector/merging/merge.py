@@ -20,7 +20,7 @@ from collector.profiling.profile import Outcome, ProfileSettings, StepCounter, W
 from collector.profiling.statistics import ANSWER_FIELD, PRICE_FIELDS, PriceList, Statistics
 from collector.remote_paths import refuse_remote
 from collector.warehouse.access import check_warehouse
-from collector.warehouse.scratch import log_defects, scratch_beside
+from collector.warehouse.scratch import log_defects, reading_stores, scratch_beside
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ def merge(
     with (
         log_defects("merge"),
         scratch_beside(settings.warehouse, settings.memory_limit) as (connection, _),
+        reading_stores(connection, paths),
     ):
         shards = [read_shard(connection, path, on_wait=wait) for path in paths]
         merging = _Merging(Writer(plan, connection, steps), wait, shards, settings.runs)

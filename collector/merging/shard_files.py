@@ -13,7 +13,7 @@ from collector.errors import FileError, UsageError
 from collector.merging.mart_folders import attach_folder, check_folder
 from collector.profiling.kept_rows import PRICES, RUNS, SCHEMA, has_kept_rows
 from collector.profiling.upgrades import ensure_up_to_date
-from collector.remote_paths import refuse_remote
+from collector.remote_paths import is_remote, refuse_remote
 from collector.warehouse.access import check_warehouse, open_with_lock
 from collector.warehouse.sql import Row, fetch_rows, known_columns, literal
 
@@ -38,14 +38,15 @@ def check_shards(paths: Sequence[Path], warehouse: Path) -> None:
     """Raise an error if a file is not a warehouse, is named twice, or is the one to write."""
     seen: set[Path] = set()
     for path in paths:
-        refuse_remote(path, "a warehouse to merge")
+        if is_remote(path) and path.is_file():
+            refuse_remote(path, "a warehouse to merge")
         if not path.exists():
             raise FileError(f"there is no warehouse at {path}")
         if path.is_dir():
             check_folder(path)
         else:
             check_warehouse(path)
-        real = path.resolve()
+        real = path if is_remote(path) else path.resolve()
         if real == warehouse.resolve():
             raise UsageError(
                 f"{path} is both a warehouse to merge and the one to write\n"

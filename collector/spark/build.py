@@ -51,9 +51,15 @@ class Batch:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def part_files(self) -> str | None:
+        """Return the folder in an object store where Spark writes the profile in parts."""
+        folder = self.output_dir
+        return str(folder) if folder and is_remote(folder) else None
+
+    @property
     def has_local_outputs(self) -> bool:
-        """Tell whether the output files can be written: object stores are only read."""
-        return self.output_dir is not None or not is_remote(self.rollouts)
+        """Tell whether the output files are on a disk."""
+        return not is_remote(self.output_dir or self.rollouts)
 
 
 @dataclass(frozen=True)
@@ -108,6 +114,7 @@ def build(batch: Batch, settings: ProfileSettings, *, listener: Listener) -> lis
         "inputs": batch.inputs,
         "run_id": batch.run_id,
         "tags": dict(batch.tags),
+        "part_files": batch.part_files if settings.is_published else None,
         "allow_partial_rollouts": settings.is_partial_allowed,
         **_statistics_variables(settings.statistics),
     }

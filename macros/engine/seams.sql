@@ -25,6 +25,9 @@
 {% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 {% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}
 
+{# Hook: write the lines of NeMo Gym's profile as part files, if the var `part_files` names a folder. #}
+{% macro write_part_files() %}{{ return(adapter.dispatch('write_part_files')()) }}{% endmacro %}
+
 {# Hooks: tell the comparison models which runs to compare; remove comparisons before they are inserted again. #}
 {% macro declare_comparisons() %}{{ return(adapter.dispatch('declare_comparisons')()) }}{% endmacro %}
 {% macro forget_comparisons() %}{{ return(adapter.dispatch('forget_comparisons')()) }}{% endmacro %}

@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 from collector.cli import main
-from collector.profiling.plan import load_plan
 from collector.warehouse.sql import literal
+from tests.mart_folders import write_mart_folder
 from tests.programs import run_command
 from tests.support import ALL_MARTS, Profiled, inputs_of, key, profiled, run_profile, write_run
 
@@ -30,17 +30,9 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def marts(warehouse: Path, tmp_path: Path) -> Path:
-    """The folder that Spark would have made of them: a partition per run, nothing for no rows."""
-    folder = tmp_path / "marts"
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        for model in load_plan().batch("marts"):
-            if connection.execute(f"select 1 from {model.name} limit 1").fetchone():
-                (folder / model.name).mkdir(parents=True)
-                connection.execute(
-                    f"copy {model.name} to {literal(folder / model.name)}"
-                    " (format parquet, partition_by (run_id))"
-                )
-    return folder
+    """The folder that Spark would have made of them."""
+    write_mart_folder(warehouse, tmp_path / "marts")
+    return tmp_path / "marts"
 
 
 def contents(warehouse: Path) -> dict[str, list[tuple[object, ...]]]:

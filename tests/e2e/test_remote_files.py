@@ -21,6 +21,7 @@ from collector.errors import FileError
 from collector.remote_paths import RemotePath
 from collector.viewer.pages import rollout as rollout_page
 from collector.viewer.pages import run as run_page
+from tests.mart_folders import write_mart_folder
 from tests.object_store import KEY, SECRET, ObjectStore, run_object_store
 from tests.pages import app_of, get
 from tests.programs import run_command
@@ -70,6 +71,30 @@ def rows_of(warehouse: Path, mart: str) -> list[tuple[object, ...]]:
 def profile(address: str, cwd: Path, *options: str) -> tuple[int, str, str]:
     done = run_profile(address, *options, cwd=cwd)
     return done.returncode, done.stdout, done.stderr
+
+
+def test_marts_in_the_store_are_copied_into_a_warehouse(
+    local: Profiled, store: ObjectStore, tmp_path: Path
+) -> None:
+    write_mart_folder(local.warehouse, tmp_path / "marts")
+    store.put("s3://bucket/marts", tmp_path / "marts")
+    done = run_command("spotter", "merge", "s3://bucket/marts", "-w", "w.duckdb", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for mart in MARTS:
+        assert rows_of(tmp_path / "w.duckdb", mart) == rows_of(local.warehouse, mart), mart
+
+
+def test_what_has_no_marts_in_the_store_is_refused(store: ObjectStore, tmp_path: Path) -> None:
+    store.write("s3://bucket/other/notes.txt", b"nothing")
+    for address, message in (
+        ("s3://bucket/other", "is a folder without marts"),
+        ("s3://bucket/none", "there is no warehouse at s3://bucket/none"),
+        ("s3://bucket/other/notes.txt", "a warehouse to merge cannot be at s3://bucket/other"),
+    ):
+        done = run_command("spotter", "merge", address, "-w", "w.duckdb", cwd=tmp_path)
+        assert done.returncode in (2, 4)
+        assert message in done.stderr
+        assert not (tmp_path / "w.duckdb").exists()
 
 
 def test_a_run_in_the_store_has_the_same_marts_and_files(local: Profiled, tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,17 +15,12 @@ import pytest
 from tests.dbt_process import Dbt, DbtCall
 from tests.e2e.test_dbt import BROKEN
 from tests.spark.batches import COMPARED, write_runs
+from tests.spark.marks import NEEDS_SPARK
 from tests.spark.spark_process import SparkDbt
-from tests.spark.tables import Table, differences, read_partitions, read_table
+from tests.spark.tables import Table, differences, equal_json, read_partitions, read_table
 from tests.support import COMPARISONS, MARTS, ROOT, SECOND_VERDICTS, VIEWS, write_lines
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.skipif(not importlib.util.find_spec("pyspark"), reason="pyspark is not installed"),
-    pytest.mark.skipif(
-        not (os.environ.get("JAVA_HOME") or shutil.which("java")), reason="Java is not installed"
-    ),
-]
+pytestmark = NEEDS_SPARK
 
 AUDITS = tuple(sorted(BROKEN))
 STAGED = ("stg_runs", "stg_rollouts", "stg_inputs", "stg_failures", "stg_verdicts", "stg_prices")
@@ -38,6 +32,11 @@ SHOWN = (
     *(f"semantic.{path.stem}" for path in (ROOT / "models" / "semantic").glob("*.sql")),
 )
 OTHERS = (*SHOWN, "intermediate.int_selected_tasks", "intermediate.int_topup_plan")
+OUTPUTS = {
+    "export_reward_profiling": ("_reward_profiling.jsonl", "task_index, agent_name"),
+    "export_agent_metrics": ("_agent_metrics.json", "agent_name"),
+    "export_repeat_level_metrics": ("_repeat_level_metrics.json", "agent_name, rollout_index"),
+}
 RECIPE = {"run_id": COMPARED[1], "pass_low": 0.1, "pass_high": 0.9, "undecided": "top_up"}
 SETTINGS: dict[str, Any] = {
     "allow_partial_rollouts": True,
@@ -163,13 +162,38 @@ def test_a_run_that_is_built_again_replaces_only_its_own_rows(
     run = engines.runs / "failed"
     (run / "rollouts_failures.jsonl").unlink()
     marts = ("failure_classes", "runs", "task_slices", "task_comparisons")
-    select = ("run", "--select", *(f"+{mart}" for mart in marts))
-    for call in engines.call(*select, **(SETTINGS | {"rollouts": str(run / "rollouts.jsonl")})):
+    select = ("run", "--select", *(f"+{name}" for name in (*marts, *OUTPUTS)))
+    variables = SETTINGS | {"rollouts": str(run / "rollouts.jsonl")}
+    parts = {"part_files": str(engines.folder / "parts")}
+    for call in (
+        engines.spark(*select, variables=variables | parts),
+        engines.dbt(*select, warehouse=engines.warehouse, variables=variables),
+    ):
         assert call.returncode == 0, call.stdout
     found = {name: differences(*both) for name, *both in engines.tables(marts)}
     assert found == {name: [] for name in marts}
     assert not list((engines.spark.warehouse / "failure_classes").glob("run_id=failed-*"))
     assert list((engines.spark.warehouse / "task_slices").glob("run_id=better-*"))
+    _check_part_files(engines)
+
+
+def _check_part_files(engines: Engines) -> None:
+    """The part files of the run, and of no other, say what DuckDB's lines say."""
+    written = {path.name: path for path in (engines.folder / "parts").iterdir()}
+    with duckdb.connect(str(engines.warehouse), read_only=True) as connection:
+        for export, (ending, order) in OUTPUTS.items():
+            (name,) = (name for name in written if name.endswith(ending))
+            files = sorted(written.pop(name).glob("part-*"))
+            lines = [line for file in files for line in file.read_text("utf-8").splitlines()]
+            found = [json.loads(line) for line in lines]
+            query = f"select line from exports.{export} where run_id = ? order by {order}"
+            expected = connection.execute(query, [name.removesuffix(ending)]).fetchall()
+            assert expected
+            assert equal_json(
+                found if ending.endswith("l") else found[0],
+                [json.loads(line) for (line,) in expected],
+            )
+    assert not written
 
 
 def test_a_broken_run_stops_at_the_gate(engines: Engines, built: DbtCall) -> None:
