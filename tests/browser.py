@@ -24,6 +24,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    Route,
     expect,
     sync_playwright,
 )
@@ -125,6 +126,19 @@ class Visitor:
         if path == "/curate":
             wait_for_selection(at or self.page)
         return answer
+
+    def open_slowly(
+        self, path: str, values: Mapping[str, Any], *, script: str, act: Callable[[], None]
+    ) -> None:
+        """Go to an address, and act before this script of the page arrives."""
+
+        def hold(route: Route) -> None:
+            act()
+            route.continue_()
+
+        self.page.route(f"**/static/{script}", hold)
+        self.open(path, values)
+        self.page.unroute_all()
 
     def check(self) -> None:
         """Fail if anything went wrong so far."""

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import termios
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -205,9 +205,13 @@ def without_progress(text: str) -> str:
 
 
 def through_terminal(
-    *arguments: str | Path, cwd: Path, columns: int = 80, **environment: str
+    *arguments: str | Path,
+    cwd: Path,
+    columns: int = 80,
+    prepare: Callable[[], None] | None = None,
+    **environment: str,
 ) -> str:
-    """Everything that the command writes to a terminal."""
+    """Everything that the command writes to a terminal; `prepare` is that of `WarmProgram`."""
     program = Path(sys.executable).with_name("spotter")
     ours, its = pty.openpty()
     termios.tcsetwinsize(its, (24, columns))
@@ -223,6 +227,7 @@ def through_terminal(
         stdout=its,
         stderr=its,
         env={**inherited, "TERM": "xterm", **environment},
+        prepare=prepare,
     ):
         os.close(its)
         chunks = []

@@ -16,6 +16,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,16 @@ MESSAGE_BYTES = 1 << 18
 
 
 class WarmProgram(subprocess.Popen[str]):
-    """A program of Spotter; it is used like any other `Popen`."""
+    """A program of Spotter; it is used like any other `Popen`.
+
+    The process calls `prepare`, a function of a module, before its program.
+    """
+
+    def __init__(
+        self, *arguments: Any, prepare: Callable[[], None] | None = None, **options: Any
+    ) -> None:
+        self._prepare = f"{prepare.__module__}:{prepare.__name__}" if prepare else ""
+        super().__init__(*arguments, **options)
 
     def _execute_child(self, args: list[Any], *others: Any) -> None:
         """Ask the server for the process, instead of a fork of this one."""
@@ -50,6 +60,7 @@ class WarmProgram(subprocess.Popen[str]):
             "words": list(map(str, args)),
             "cwd": str(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
+            "prepare": self._prepare,
         }
         status, reported = os.pipe()
         streams = [
@@ -153,6 +164,9 @@ def _run(request: dict[str, Any], streams: list[int]) -> None:
     sys.stdin = os.fdopen(0, encoding="utf-8")
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", buffering=1 if os.isatty(1) else -1)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1, errors="backslashreplace")
+    if request["prepare"]:
+        module, _, function = request["prepare"].partition(":")
+        getattr(importlib.import_module(module), function)()
     sys.argv = request["words"]
     name = Path(sys.argv[0]).name
     getattr(cli, "main" if name == "spotter" else name)()

@@ -20,6 +20,7 @@ from collector.profiling.plan import load_plan
 from collector.temporary_files import new_name
 from tests.dbt_process import Dbt
 from tests.exports import FORMULAS, Exports, export, export_after, make_runs
+from tests.held_programs import hold_first_bar
 from tests.programs import run_command
 from tests.support import ALL_MARTS, MARTS, Profiled, key, run_profile, through_terminal, write_run
 
@@ -253,7 +254,7 @@ def test_prints_what_was_written_as_json(run: Profiled, tmp_path: Path) -> None:
 
 def test_a_terminal_sees_a_bar(run: Profiled, tmp_path: Path) -> None:
     words = ("export", "-w", run.warehouse, "-o", "out")
-    shown = through_terminal(*words, cwd=tmp_path, NO_COLOR="1")
+    shown = through_terminal(*words, cwd=tmp_path, prepare=hold_first_bar, NO_COLOR="1")
     assert " %  copying " in shown
     assert shown.splitlines()[-1].split() == ["snapshot", "out/snapshot.duckdb"]
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
@@ -19,6 +19,7 @@ from collector.errors import BusyError, FileError
 from collector.terminal import Progress
 from collector.warehouse import access
 from collector.warehouse.queries import open_read_only
+from tests.held_programs import hold_before_commit
 from tests.programs import run_command
 from tests.support import Profiled, key, run_profile, write_run
 from tests.warm_processes import WarmProgram
@@ -32,13 +33,14 @@ def many(folder: Path, name: str, tasks: int = 60, reward: float = 1.0) -> Profi
     return write_run(folder, rows, inputs=[key(t, r) for t, r in keys], name=name)
 
 
-def start(run: Profiled) -> subprocess.Popen[str]:
+def start(run: Profiled, prepare: Callable[[], None] | None = None) -> subprocess.Popen[str]:
     return WarmProgram(
         [SPOTTER, "profile", str(run.rollouts)],
         cwd=run.rollouts.parent,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        prepare=prepare,
     )
 
 
@@ -110,8 +112,8 @@ def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
     before = run.profiling.read_bytes()
     many(workspace, "run", tasks=4000, reward=0.75)
-    process = start(run)
-    # the drafts are written inside of the transaction, just before it ends
+    process = start(run, hold_before_commit)
+    # the drafts are written inside of the transaction, just before it would end
     while not drafts_in(workspace) and process.poll() is None:
         time.sleep(0.0005)
     process.kill()

@@ -355,10 +355,34 @@ def test_a_query_is_run_by_button_and_by_keys(visitor: Visitor) -> None:
     page.get_by_role("button", name="Run").click()
     result = page.get_by_role("region", name="Result")
     expect(result.get_by_role("cell")).to_have_text(str(2 * TASKS * REPEATS + 9))
+    page.wait_for_load_state()  # until then the editor may take the place of the plain field
     field.fill("select 6 * 7 as answer")
-    page.wait_for_load_state()  # until then nothing listens to keys
     field.press("Control+Enter")
     expect(result.get_by_role("cell")).to_have_text("42")
+
+
+@pytest.mark.parametrize("written", ["", "from runs"], ids=["empty", "a query"])
+def test_somebody_may_type_while_the_editor_is_loaded(visitor: Visitor, written: str) -> None:
+    page = visitor.page
+
+    def begin() -> None:
+        field = page.locator("textarea")
+        field.press("Control+End")
+        field.press_sequentially(" select 5")
+        field.press("ArrowLeft")
+
+    visitor.open_slowly("/sql", {"q": written}, script="sql-editor.js", act=begin)
+    page.keyboard.type("6 * 7 + ")  # letters outside of a field would be keys
+    assert page.locator("#query").input_value() == f"{written} select 6 * 7 + 5"
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**5")
+
+
+def test_the_editor_takes_the_focus_from_nobody(visitor: Visitor) -> None:
+    button = visitor.page.get_by_role("button", name="Run")
+    visitor.open_slowly("/sql", {}, script="sql-editor.js", act=button.focus)
+    expect(visitor.page.locator("[data-typing]")).to_be_visible()
+    expect(button).to_be_focused()
 
 
 def test_the_editor_completes_columns_of_the_tables_that_the_query_names(visitor: Visitor) -> None:

@@ -42,6 +42,7 @@ def test_a_rule_moves_and_the_counts_and_the_recipe_follow(
     page.get_by_role("link", name="Curate: choose what to train on").click()
     wait_for_selection(page)
     expect_chosen(page, 0)
+    page.wait_for_load_state()  # until then there are no sliders
     page.get_by_label("decided on").select_option("point")
     page.get_by_label("at least", exact=True).fill("0.5")
     expect_chosen(page, 0.5)
@@ -58,6 +59,20 @@ def test_a_rule_moves_and_the_counts_and_the_recipe_follow(
     assert read_recipe(tmp_path / "recipe.yml") == Recipe.model_validate(wanted)
     page.reload()
     expect_chosen(page, 1)
+
+
+def test_a_rule_that_is_changed_while_the_page_is_loaded_counts(
+    visitor: Visitor, world: World
+) -> None:
+    page = visitor.page
+
+    def change() -> None:
+        page.get_by_label("decided on").select_option("point")
+        page.get_by_label("at least", exact=True).fill("0.5")
+
+    visitor.open_slowly("/curate", {"run": world.a}, script="curate.js", act=change)
+    expect_chosen(page, 0.5)
+    expect(page.get_by_label("at least, as a slider")).to_have_value("0.5")
 
 
 def test_a_wrong_rule_says_what_is_wrong_and_can_be_mended(

@@ -80,6 +80,14 @@
     }
   }
 
+  // whether a rule differs from what the server sent
+  function isChanged() {
+    const sent = form.cloneNode(true);
+    sent.reset();
+    const text = (one) => String(new URLSearchParams(new FormData(one)));
+    return text(form) !== text(sent);
+  }
+
   if (!form) return;
   wireSliders();
   form.querySelector("[data-apply]").hidden = true;
@@ -89,4 +97,5 @@
     if (button) copy(button);
   });
   show();
+  if (isChanged()) later(0); // before anything listened
 })();

@@ -104,12 +104,18 @@
     return true;
   }
 
+  function selectionOf({ selectionStart, selectionEnd, selectionDirection }) {
+    const isBackward = selectionDirection === "backward";
+    return isBackward ? { anchor: selectionEnd, head: selectionStart } : { anchor: selectionStart, head: selectionEnd };
+  }
+
   function makeEditor(host) {
     const duckdb = cm.SQLDialect.define({ keywords: KEYWORDS, types: TYPES, doubleDollarQuotedStrings: true, slashComments: false });
     // in a shadow root, CodeMirror makes its styles without a style element, which the policy forbids
     const root = host.attachShadow({ mode: "open" });
     return new cm.EditorView({
       doc: field.value,
+      selection: selectionOf(field),
       parent: root,
       root,
       extensions: [
@@ -138,6 +144,9 @@
     });
   }
 
+  // somebody may be typing already: the next letter belongs where the last one is, and outside of a field it is a key of the page
+  const focused = document.activeElement;
+  const isFocusOurs = focused === field || (field.autofocus && (!focused || focused === document.body));
   const host = document.createElement("div");
   host.dataset.typing = "yes"; // keys are letters here
   field.before(host);
@@ -147,5 +156,5 @@
   label.addEventListener("click", () => editor.focus());
   field.setAttribute("aria-label", "SQL");
   field.hidden = true;
-  if (field.autofocus) editor.focus();
+  if (isFocusOurs) editor.focus();
 })();
