@@ -38,7 +38,8 @@ def check_shards(paths: Sequence[Path], warehouse: Path) -> None:
     """Raise an error if a file is not a warehouse, is named twice, or is the one to write."""
     seen: set[Path] = set()
     for path in paths:
-        if is_remote(path) and path.is_file():
+        # its name tells, so that nobody needs credentials to be told
+        if is_remote(path) and (path.suffix == ".duckdb" or path.is_file()):
             refuse_remote(path, "a warehouse to merge")
         if not path.exists():
             raise FileError(f"there is no warehouse at {path}")

@@ -20,21 +20,21 @@ task_agents as (
         task_index
 ),
 
+-- the last failed attempt; where a file does not number its attempts, always the same one of them
 failures as (
     select
-        run_id,
-        task_index,
-        rollout_index,
-        count(*) as failed_attempt_count,
-        max_by(failure_class, attempt) as last_class,
-        max_by(given_class, attempt) as last_given_class,
-        max_by(reward, attempt) as last_failure_reward
+        *,
+        count(*) over (partition by run_id, task_index, rollout_index) as failed_attempt_count
     from {{ ref('stg_failures') }}
     where is_readable
-    group by
-        run_id,
-        task_index,
-        rollout_index
+    qualify row_number() over (
+        partition by run_id, task_index, rollout_index
+        order by
+            attempt desc,
+            failure_class nulls last,
+            given_class nulls last,
+            reward nulls last
+    ) = 1
 ),
 
 expected as (
@@ -49,13 +49,13 @@ expected as (
         keyed.is_scored,
         coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
         not keyed.is_completed and case
-            when failures.last_class is null then runs.is_missing_zero
-            else array_contains(runs.zero_classes, failures.last_class)
+            when failures.failure_class is null then runs.is_missing_zero
+            else array_contains(runs.zero_classes, failures.failure_class)
                 or coalesce(
-                    array_contains(runs.zero_classes, failures.last_given_class), false
+                    array_contains(runs.zero_classes, failures.given_class), false
                 )
         end as is_zero,
-        failures.last_failure_reward
+        failures.reward as last_failure_reward
     from keyed
     inner join {{ ref('stg_runs') }} as runs using (run_id)
     inner join task_agents using (run_id, task_index)
