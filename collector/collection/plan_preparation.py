@@ -33,7 +33,7 @@ def planned_run(
     repeats.decide(files.inputs)
     following = None
     if repeats.added:
-        following = _grown(record.materialized, repeats, expected, resumption)
+        following = _add_planned_rows(record.materialized, repeats, expected, resumption)
         added = counted_noun(len(repeats.added), "rollout")
         say(f"{settings.plan} adds {added} to the run")
     else:
@@ -47,7 +47,7 @@ def planned_run(
     return run
 
 
-def _grown(
+def _add_planned_rows(
     materialized: MaterializedRecord,
     repeats: PlannedRepeats,
     expected: Expected,

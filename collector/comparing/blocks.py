@@ -183,7 +183,7 @@ def _reference_blocks(comparison: Comparison) -> Iterator[Block]:
             f"std error {figure(row['noise_floor_std_error'])} between"
             f" {label(comparison.baseline.name)} and itself, made again",
         )
-    yield _fact("std error", f"{figure(row['std_error'])} paired{_unpaired(row)}")
+    yield _fact("std error", f"{figure(row['std_error'])} paired{_unpaired_note(row)}")
     if row["gym_welch_low"] is not None:
         welch = interval_text(row["gym_welch_low"], row["gym_welch_high"])
         yield _fact("for reference", f"NeMo Gym's interval (unpaired, over repeats): {welch}")
@@ -206,7 +206,7 @@ def _method(row: Row) -> str:
     return f"{test} over {count:,} clusters of {label(row['cluster_by'])}" if count else test
 
 
-def _unpaired(row: Row) -> str:
+def _unpaired_note(row: Row) -> str:
     unpaired = row["unpaired_std_error"]
     return f", {figure(unpaired)} if the tasks were different ones" if unpaired is not None else ""
 

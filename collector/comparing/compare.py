@@ -15,9 +15,9 @@ from collector.profiling.plan import load_plan
 from collector.warehouse.access import (
     SCRATCH,
     WAREHOUSE,
-    attached,
-    attached_for_reading,
-    committed,
+    attach_for_reading,
+    attach_for_writing,
+    commit_whole,
 )
 from collector.warehouse.files import WrittenFile
 from collector.warehouse.sql import known_columns, literal, quote_name
@@ -72,10 +72,10 @@ def build_comparisons(
     The steps in between stay in the database in memory of the connection.
     """
     plan = _declare(connection, pairs, settings)
-    with attached(connection, warehouse, on_wait=progress) as file:
+    with attach_for_writing(connection, warehouse, on_wait=progress) as file:
         _add_columns(connection, file)
         _build_steps(connection, plan, warehouse, progress=progress)
-        with committed(connection, file):
+        with commit_whole(connection, file):
             prepare(connection, plan)
             forget_comparisons(connection, plan, DECLARED)
             for model in plan.comparison("marts"):
@@ -95,7 +95,7 @@ def write_comparisons(
     The warehouse is only read.
     """
     plan = _declare(connection, pairs, settings)
-    with attached_for_reading(connection, warehouse, on_wait=_ignore):
+    with attach_for_reading(connection, warehouse, on_wait=_ignore):
         _build_steps(connection, plan, warehouse, progress=_ignore)
     connection.execute(f"attach {literal(target)} as {COPY} (type duckdb)")
     for model in plan.comparison("marts"):
@@ -127,7 +127,7 @@ def _add_columns(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> No
     known = known_columns(connection, WAREHOUSE)
     missing = {mart: name for mart, name in ADDED.items() if name not in known.get(mart, {name})}
     if missing:
-        with committed(connection, file):
+        with commit_whole(connection, file):
             for mart, name in missing.items():
                 connection.execute(f"alter table {WAREHOUSE}.main.{mart} add column {name} varchar")
 

@@ -84,7 +84,7 @@ def judge(
     day = today or datetime.now(UTC).date()
     return GateReport(
         [
-            _waived(check, policy, day)
+            _apply_waiver(check, policy, day)
             for comparison in comparisons
             for rule in policy.rules
             for check in _rule_checks(rule, comparison)
@@ -106,7 +106,7 @@ def judge_at_most(low: Bound, high: Bound, bound: float) -> Judgement:
     return "pass" if high <= bound else "fail" if low > bound else "inconclusive"
 
 
-def _waived(check: RuleCheck, policy: Policy, today: date) -> RuleCheck:
+def _apply_waiver(check: RuleCheck, policy: Policy, today: date) -> RuleCheck:
     """Add the waiver of a rule that is not passed; one whose day is over no longer counts."""
     waivers = [waiver for waiver in policy.waivers if waiver.rule == check.rule]
     if check.judgement == "pass" or not waivers:

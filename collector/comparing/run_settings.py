@@ -75,7 +75,7 @@ def read_settings(
             "pass threshold": f"{run['pass_threshold']:g}",
             **_sampling(sample[0] if sample else None),
             **_identity(_part(found or {}, "identity")),
-            **(_recorded(record) if record else {}),
+            **(_read_settings(record) if record else {}),
         },
         has_record=record is not None,
     )
@@ -110,7 +110,7 @@ def _identity(identity: Row) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if value}
 
 
-def _recorded(record: Row) -> dict[str, str]:
+def _read_settings(record: Row) -> dict[str, str]:
     """Return what a record of the collector says about prompt, tasks and environment."""
     settings = _part(record, "settings")
     prompt, tasks = _part(settings, "prompt_config"), _part(record, "input")

@@ -64,10 +64,10 @@ def explanations(comparison: Comparison) -> list[str]:
         texts = [
             *_second_notes(comparison.second_verdicts),
             f"Task by task: {_task_sentence(comparison)}",
-            *(_forced(comparison), _downgrade(row), _too_little(row)),
+            *(_override_note(comparison), _downgrade(row), _too_little(row)),
         ]
     else:
-        texts = [_forced(comparison), _downgrade(row), _too_little(row), _settle(row)]
+        texts = [_override_note(comparison), _downgrade(row), _too_little(row), _settle(row)]
     return [text for text in texts if text]
 
 
@@ -195,7 +195,7 @@ def _obstacle(comparison: Comparison) -> str:
     )
 
 
-def _forced(comparison: Comparison) -> str:
+def _override_note(comparison: Comparison) -> str:
     row = comparison.primary
     is_overridden = row["is_forced"] and row["obstacle"] and row["verdict"] != "not comparable"
     obstacle = _obstacle(comparison).removesuffix(ANYWAY).rstrip() if is_overridden else ""

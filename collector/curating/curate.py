@@ -19,7 +19,7 @@ from collector.curating.selection import SelectedTask, Selection, select_tasks
 from collector.errors import InvariantError, UsageError
 from collector.profiling.profile import Outcome
 from collector.profiling.sources import RunListener
-from collector.warehouse.access import attached_for_reading
+from collector.warehouse.access import attach_for_reading
 from collector.warehouse.scratch import log_defects, scratch_beside
 
 MANIFEST_SUFFIX = ".manifest.json"
@@ -79,18 +79,18 @@ def curate(request: CurateRequest, listener: RunListener) -> CurateResult:
     with (
         log_defects("curate"),
         scratch_beside(request.warehouse, request.memory_limit) as (scratch, _),
-        FileHashes([run.rollouts, run.inputs, *request.excluded]) as hashes,
+        FileHashes([run.rollouts, run.inputs, *request.excluded_files]) as hashes,
     ):
         selection = select_tasks(
             scratch,
             request.warehouse,
             request.declaration(run.run_id, run.since_run_id),
-            request.excluded,
+            request.excluded_files,
             progress=lambda name: listener.progress(0, 0, name),
         )
         _refuse_nothing(selection)
-        with attached_for_reading(scratch, request.warehouse, on_wait=listener.say):
-            form = request.form.prepared(scratch, request.warehouse, run.run_id, request.agent)
+        with attach_for_reading(scratch, request.warehouse, on_wait=listener.say):
+            form = request.form.with_rollouts(scratch, request.warehouse, run.run_id, request.agent)
         manifest = _write(replace(request, form=form), run, selection, hashes, listener)
     return CurateResult(run, selection, request.output, manifest, outcomes)
 
@@ -106,7 +106,7 @@ def check_output(*targets: Path, is_overwriting: bool) -> None:
 
 def _refuse_inputs(request: CurateRequest, run: CuratedRun) -> None:
     """Raise UsageError if the output would replace a file that is read."""
-    read = [run.rollouts, run.inputs, request.warehouse, *request.excluded]
+    read = [run.rollouts, run.inputs, request.warehouse, *request.excluded_files]
     for target in request.targets:
         for path in read:
             if target.exists() and path.exists() and target.samefile(path):

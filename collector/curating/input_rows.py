@@ -139,7 +139,7 @@ def _skip(text: str, position: int) -> int:
     return found.end() if found else position
 
 
-def annotated(row: bytes, annotation: dict[str, Any]) -> bytes:
+def add_annotation(row: bytes, annotation: dict[str, Any]) -> bytes:
     """Return a row with one more field, `spotter`; raise InvariantError if the row has it."""
     if b'"spotter"' in row and "spotter" in orjson.loads(row):
         raise InvariantError(

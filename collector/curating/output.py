@@ -13,7 +13,7 @@ from collector.curating.formats.fields import FormatFields
 from collector.curating.formats.rollout_choice import RolloutSource, find_source
 from collector.curating.formats.trainers import TRAINERS, write_format
 from collector.curating.formats.transcripts import TranscriptSummary, write_dpo, write_sft
-from collector.curating.input_rows import annotated
+from collector.curating.input_rows import add_annotation
 from collector.curating.rows import CuratedRow
 from collector.errors import InvariantError, UsageError
 from collector.suggestions import unknown_name
@@ -46,7 +46,7 @@ class OutputForm:
         if self.least_difference is not None and self.name != "dpo":
             raise UsageError("--least-difference needs --for dpo")
 
-    def prepared(
+    def with_rollouts(
         self,
         connection: duckdb.DuckDBPyConnection,
         warehouse: Path,
@@ -83,7 +83,7 @@ def _write_plain(file: BinaryIO, rows: Iterator[CuratedRow]) -> int:
     count = 0
     for curated in rows:
         note = curated.annotation
-        file.write(curated.row if note is None else annotated(curated.row, note))
+        file.write(curated.row if note is None else add_annotation(curated.row, note))
         file.write(b"\n")
         count += 1
     file.flush()

@@ -35,7 +35,7 @@ class RunChoice:
     memory_limit: str | None = None
 
     @property
-    def excluded(self) -> list[Path]:
+    def excluded_files(self) -> list[Path]:
         """Return the files whose tasks are left out."""
         return self.recipe.excluded_files(self.recipe_folder)
 
@@ -54,7 +54,7 @@ class CuratedRun:
 
 def find_run(request: RunChoice, listener: RunListener) -> tuple[CuratedRun, list[Outcome]]:
     """Return the run, which is profiled first if it is a file that is new or has changed."""
-    _refuse_missing(request.excluded)
+    _refuse_missing(request.excluded_files)
     per_slice = request.recipe.per_slice
     resolved = resolve_runs(
         [request.run, *([request.since] if request.since else [])],

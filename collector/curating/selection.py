@@ -12,7 +12,7 @@ import orjson
 
 from collector.errors import FileError, InvariantError
 from collector.profiling.plan import load_plan
-from collector.warehouse.access import SCRATCH, attached_for_reading
+from collector.warehouse.access import SCRATCH, attach_for_reading
 from collector.warehouse.sql import Row, fetch_rows, literal
 
 STEPS = f"{SCRATCH}.intermediate"
@@ -68,7 +68,7 @@ def select_tasks(
     plan = load_plan()
     for seed in plan.seeds:
         connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
-    with attached_for_reading(connection, warehouse, on_wait=progress):
+    with attach_for_reading(connection, warehouse, on_wait=progress):
         try:
             for model in plan.selection():
                 progress(model.name)
@@ -135,7 +135,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Selection:
         f"select {TASK_COLUMNS} from {STEPS}.int_selected_tasks"
         " where position is not null order by position"
     )
-    tasks = [SelectedTask(*row) for row in _fetched(chosen)]
+    tasks = [SelectedTask(*row) for row in _stream_rows(chosen)]
     shaped = "count(*) filter (is_zero_outcome_variance and not is_zero_variance)"
     counts = _rows(connection, f"select {shaped} as shaped_task_count from int_selected_tasks")[0]
     return Selection(
@@ -163,7 +163,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Selection:
     )
 
 
-def _fetched(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+def _stream_rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
     while rows := cursor.fetchmany(10_000):
         yield from rows
 

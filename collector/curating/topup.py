@@ -110,7 +110,7 @@ def plan_rollouts(request: PlanRequest, listener: RunListener) -> PlanResult:
             scratch,
             request.warehouse,
             request.declaration(run.run_id),
-            request.excluded,
+            request.excluded_files,
             progress=lambda name: listener.progress(0, 0, name),
         )
         tasks = read_plan(scratch)

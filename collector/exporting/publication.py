@@ -25,7 +25,7 @@ def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[
     """Yield a new folder inside of the output folder, which is locked against other exports."""
     try:
         output.mkdir(parents=True, exist_ok=True)
-        with _locked(output, on_wait):
+        with _hold_lock(output, on_wait):
             _restore(output)
             with temporary_folder(output) as folder:
                 yield folder
@@ -46,7 +46,7 @@ def publish(folder: Path, output: Path, names: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
-def _locked(output: Path, on_wait: Callable[[str], None]) -> Iterator[None]:
+def _hold_lock(output: Path, on_wait: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock of a folder; the file of the lock is there only as long as it is held."""
     path = output / LOCK
     descriptor = _lock(path, on_wait)

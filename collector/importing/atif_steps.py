@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.importing.attempts import Json
+from collector.importing.json_values import items, part, text
 from collector.importing.messages import call_item, chat_items, reasoning_item, result_item
-from collector.importing.values import items, part, text
 
 ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 SUBAGENTS = "subagent_trajectory_ref"

@@ -41,14 +41,14 @@ class Candidate:
         """Return the JSON object on the first line that is not empty; None if there is none."""
         lines = self._first_lines().split(b"\n")
         first = next((line for line in lines if line.strip()), b"")
-        return _parsed(first)
+        return _parse(first)
 
     @cached_property
     def whole_object(self) -> Json | None:
         """Return the JSON object that the whole file is; None if it is not one or above 16 MiB."""
         if not self._begins_object or self.path.stat().st_size > WHOLE_BYTES:
             return None
-        return _parsed(self._read(WHOLE_BYTES))
+        return _parse(self._read(WHOLE_BYTES))
 
     @property
     def _begins_object(self) -> bool:
@@ -74,7 +74,7 @@ class Candidate:
             raise FileError(f"cannot read {self.path}: {error.strerror}") from error
 
 
-def _parsed(text: bytes) -> Json | None:
+def _parse(text: bytes) -> Json | None:
     try:
         return read_object(text.strip())
     except ValueError:

@@ -30,7 +30,7 @@ class IndexedRows:
             self._file = self._path.open("rb")
             offset = 0
             for line in self._file:
-                row = _parsed(line)
+                row = _parse(line)
                 if row is not None:
                     self._places[self._key(row)] = (offset, len(line))
                 offset += len(line)
@@ -52,10 +52,10 @@ class IndexedRows:
         if place is None or self._file is None:
             return None
         self._file.seek(place[0])
-        return _parsed(self._file.read(place[1]))
+        return _parse(self._file.read(place[1]))
 
 
-def _parsed(line: bytes) -> Json | None:
+def _parse(line: bytes) -> Json | None:
     try:
         return read_object(line.strip())
     except ValueError:

@@ -85,7 +85,7 @@ class JsonScanner:
         self._take(parts, limit)
         return b"".join(parts)
 
-    def parsed(self, limit: int) -> Any:
+    def parse(self, limit: int) -> Any:
         """Return the value that comes next as Python data, NaN and Infinity included."""
         return parse_value(self.value(limit))
 
@@ -117,7 +117,7 @@ class JsonScanner:
     def _key(self) -> str:
         if self._peek() != b'"':
             raise JsonScanError(f"expected a name in quotes at {self._place()}")
-        return str(self.parsed(KEY_BYTES))
+        return str(self.parse(KEY_BYTES))
 
     def _expect(self, byte: bytes) -> None:
         if self._peek() != byte:

@@ -39,7 +39,7 @@ class RowMaker:
         """Return the materialized input of an attempt."""
         return {
             **_index(key),
-            **self._asked(attempt.asked),
+            **self._request_params(attempt.asked),
             AGENT: self._agent(attempt),
             SOURCE_TASK: attempt.task,
         }
@@ -92,7 +92,7 @@ class RowMaker:
     def _agent(self, attempt: Attempt) -> Json:
         return {"type": "responses_api_agents", "name": self.agent_name(attempt)}
 
-    def _asked(self, asked: Json) -> Json:
+    def _request_params(self, asked: Json) -> Json:
         """Return what was asked, with how it was sampled: that does not change the task's id."""
         params = {**self.identity.sampling, **asked.get(PARAMS, {})}
         return {**asked, PARAMS: params}

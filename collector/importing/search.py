@@ -52,7 +52,7 @@ def find_logs(paths: list[Path], given: str | None, leave_out: Iterable[Path] = 
             claims.setdefault(name, []).append(path)
         elif claim is None:
             if path in named:
-                raise _unknown(candidate)
+                raise _unknown_format_error(candidate)
             passed_over.append(path)
     if not claims:
         raise _no_logs(paths, given)
@@ -108,7 +108,7 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links
 
 
-def _unknown(candidate: Candidate) -> FileError:
+def _unknown_format_error(candidate: Candidate) -> FileError:
     path, row = candidate.path, candidate.first_object
     if row and TASK in row and ROLLOUT in row:
         hint = f"it is a file of a run already: spotter profile {path}"

@@ -99,7 +99,7 @@ class _Merging:
             run_id: [shard for shard in self.shards if run_id in shard.runs] for run_id in run_ids
         }
 
-    def joined(self) -> dict[str, list[Shard]]:
+    def runs_in_several(self) -> dict[str, list[Shard]]:
         """Return the shards of each run that is in several warehouses."""
         return {run_id: held for run_id, held in self.holders().items() if len(held) > 1}
 
@@ -107,16 +107,16 @@ class _Merging:
         """Raise an error if the shards of a run do not belong together."""
         if not self.holders():
             raise UsageError("the warehouses have no runs")
-        for run_id, held in self.joined().items():
+        for run_id, held in self.runs_in_several().items():
             agreement.check_kept(run_id, held, self.writer.plan)
             agreement.check_settings(run_id, held)
         for run_id, held in self.holders().items():
             agreement.check_parts(run_id, held, is_partial_allowed=is_partial_allowed)
-        agreement.check_prices(self.joined())
+        agreement.check_prices(self.runs_in_several())
 
     def write(self, settings: MergeSettings) -> Merged:
         """Join the runs, and write them and the others."""
-        joined, holders = self.joined(), self.holders()
+        joined, holders = self.runs_in_several(), self.holders()
         chosen = ChosenRuns([*joined], [run_id for run_id in holders if run_id not in joined])
         tags = self._tags(settings.warehouse)
         self._stage(chosen, tags)
@@ -158,7 +158,7 @@ class _Merging:
         if not chosen.joined:
             return
         combine_runs(connection, chosen.joined, tags)
-        check_fields(connection, _statistics(self.joined()), None)
+        check_fields(connection, _statistics(self.runs_in_several()), None)
         build_seeds(connection, plan)
         build_models(connection, plan.layer("audits"), progress=steps)
         match_rollouts(connection, plan, keeps_staging=False, progress=steps)

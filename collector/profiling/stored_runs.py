@@ -22,7 +22,7 @@ from collector.terminal import label
 from collector.warehouse.access import (
     OFFLINE,
     WAREHOUSE,
-    attached_for_reading,
+    attach_for_reading,
     check_warehouse,
     transaction,
 )
@@ -54,7 +54,7 @@ class StoredRuns:
     def show(self, run_id: str) -> tuple[Row, Headlines]:
         """Return the row of a run and its main figures."""
         with self._reading() as connection:
-            rows = _known(connection)
+            rows = _read_known_runs(connection)
             _require(rows, [run_id])
             row = next(row for row in rows if row["run_id"] == run_id)
             return row, read_headlines(connection, run_id)
@@ -62,7 +62,7 @@ class StoredRuns:
     def tag(self, run_id: str, tags: Mapping[str, str], removed: Iterable[str]) -> dict[str, str]:
         """Add tags to a run and remove others; return all that it has."""
         with self._writing() as connection:
-            rows = _known(connection)
+            rows = _read_known_runs(connection)
             _require(rows, [run_id])
             own = next(stored_tags(row) for row in rows if row["run_id"] == run_id)
             unknown = [name for name in removed if name not in own]
@@ -84,7 +84,7 @@ class StoredRuns:
         if not new or not new.isprintable():
             raise UsageError("the new name is empty or has characters that cannot be shown")
         with self._writing() as connection:
-            rows = _known(connection)
+            rows = _read_known_runs(connection)
             _require(rows, [old])
             if any(row["run_id"] == new for row in rows):
                 raise UsageError(f"there is already a run named {label(new)}")
@@ -94,13 +94,13 @@ class StoredRuns:
     def contents(self, run_ids: Sequence[str]) -> dict[str, int]:
         """Return how many rows of each mart belong to the runs."""
         with self._reading() as connection:
-            _require(_known(connection), run_ids)
+            _require(_read_known_runs(connection), run_ids)
             return _count_rows(connection, run_ids)
 
     def remove(self, run_ids: Sequence[str]) -> dict[str, int]:
         """Remove runs and their comparisons from every mart; return how many rows went."""
         with self._writing() as connection:
-            _require(_known(connection), run_ids)
+            _require(_read_known_runs(connection), run_ids)
             counts = _count_rows(connection, run_ids)
             for mart, column in _run_columns(connection):
                 connection.execute(
@@ -115,7 +115,7 @@ class StoredRuns:
         ensure_up_to_date(self.warehouse, on_wait=self.on_wait)
         with (
             duckdb.connect(config=OFFLINE) as connection,
-            attached_for_reading(connection, self.warehouse, on_wait=self.on_wait),
+            attach_for_reading(connection, self.warehouse, on_wait=self.on_wait),
         ):
             if not known_columns(connection, WAREHOUSE):
                 raise FileError(f"no marts in {self.warehouse} yet\n  what to do: {FILL}")
@@ -139,7 +139,7 @@ class StoredRuns:
             raise FileError(f"there is no warehouse at {self.warehouse}\n  what to do: {FILL}")
 
 
-def _known(connection: duckdb.DuckDBPyConnection) -> list[Row]:
+def _read_known_runs(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     return fetch_rows(connection, f"select * from {WAREHOUSE}.main.runs order by run_id")
 
 

@@ -33,7 +33,7 @@ from collector.viewer.transcripts.conversation import RolloutConversation, read_
 from collector.viewer.transcripts.files import Transcripts
 from collector.viewer.transcripts.rollout_fields import RolloutDetails, read_details
 from collector.viewer.transcripts.run_files import RunTranscripts
-from collector.viewer.transcripts.text_limits import Cutter
+from collector.viewer.transcripts.text_limits import PageBudget
 from collector.warehouse.sql import Row
 
 STATIC = Path(__file__).parent / "static"
@@ -205,10 +205,10 @@ def _read_rollout(transcripts: RunTranscripts, row: Row) -> ReportedRollout:
         stored = transcripts.read(row["task_index"], row["rollout_index"])
     except FileError as error:
         return ReportedRollout(row, None, None, without_folders(str(error), *transcripts.files))
-    cutter = Cutter(ROLLOUT_CHARS)
+    budget = PageBudget(ROLLOUT_CHARS)
     try:
-        conversation = read_conversation(stored.row, cutter)
-        return ReportedRollout(row, conversation, read_details(stored.row, cutter), "")
+        conversation = read_conversation(stored.row, budget)
+        return ReportedRollout(row, conversation, read_details(stored.row, budget), "")
     except RecursionError:
         return ReportedRollout(row, None, None, "its JSON is nested too deeply")
 

@@ -46,12 +46,15 @@ def transaction(
     Raise FileError if the file at the path is another one at the end than at the beginning. If the
     block fails, the warehouse is as it was before.
     """
-    with attached(connection, path, on_wait=on_wait) as file, committed(connection, file):
+    with (
+        attach_for_writing(connection, path, on_wait=on_wait) as file,
+        commit_whole(connection, file),
+    ):
         yield
 
 
 @contextlib.contextmanager
-def attached(
+def attach_for_writing(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[WrittenFile]:
     """Attach the warehouse for writing, and always detach it: as it was, unless committed."""
@@ -68,7 +71,7 @@ def attached(
 
 
 @contextlib.contextmanager
-def attached_for_reading(
+def attach_for_reading(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Iterator[None]:
     """Attach the warehouse for reading, and always detach it."""
@@ -81,7 +84,7 @@ def attached_for_reading(
 
 
 @contextlib.contextmanager
-def committed(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> Iterator[None]:
+def commit_whole(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> Iterator[None]:
     """Run the block in one transaction on the attached warehouse."""
     try:
         connection.execute("begin transaction")

@@ -64,7 +64,7 @@ class Mart:
 
 def run_query(path: Path, query: str, *, on_wait: Callable[[str], None]) -> QueryResult:
     """Run a query that can neither change the warehouse nor read or write other files."""
-    with _executed(path, query, on_wait) as result:
+    with _execute(path, query, on_wait) as result:
         return QueryResult([column[0] for column in result.description or ()], result.fetchall())
 
 
@@ -72,7 +72,7 @@ def preview_query(
     path: Path, query: str, *, on_wait: Callable[[str], None], most_rows: int | None
 ) -> Preview:
     """Run a query, and keep only the first and the last rows of a long result."""
-    with _executed(path, query, on_wait) as result:
+    with _execute(path, query, on_wait) as result:
         names = [column[0] for column in result.description or ()]
         types = [str(column[1]).lower() for column in result.description or ()]
         if most_rows is None:
@@ -88,7 +88,7 @@ def preview_query(
 
 
 @contextlib.contextmanager
-def _executed(
+def _execute(
     path: Path, query: str, on_wait: Callable[[str], None]
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give the result of a query; raise UsageError if it fails or has none."""

@@ -141,16 +141,14 @@ def _lines(preview: Preview, parts: Sequence[_Column], widths: Sequence[int]) ->
     yield _rule("┌┬┐", widths)
     for line in range(2):
         yield _row(
-            [_centred(one.cells[line], width) for one, width in zip(parts, widths, strict=True)]
+            [_center(one.cells[line], width) for one, width in zip(parts, widths, strict=True)]
         )
     yield _rule("├┼┤", widths)
     for line in range(_row_count(preview)):
         if line == len(preview.head) and preview.hidden_count:
             for _ in range(3):
-                yield _row([_centred("·", width) for width in widths])
-        yield _row(
-            [_aligned(one, 2 + line, width) for one, width in zip(parts, widths, strict=True)]
-        )
+                yield _row([_center("·", width) for width in widths])
+        yield _row([_align(one, 2 + line, width) for one, width in zip(parts, widths, strict=True)])
     yield _rule("└┴┘", widths)
 
 
@@ -162,13 +160,13 @@ def _row(cells: Sequence[str]) -> str:
     return "│ " + " │ ".join(cells) + " │"
 
 
-def _centred(text: str, width: int) -> str:
+def _center(text: str, width: int) -> str:
     cut = _cut(text, width)
     spare = width - text_width(cut)
     return " " * (spare // 2) + cut + " " * (spare - spare // 2)
 
 
-def _aligned(column: _Column, line: int, width: int) -> str:
+def _align(column: _Column, line: int, width: int) -> str:
     cut = _cut(column.cells[line], width)
     spaces = " " * (width - text_width(cut))
     return spaces + cut if column.is_number else cut + spaces

@@ -152,10 +152,11 @@ CREATE = """
 import resource, signal, sys
 from pathlib import Path
 import duckdb
-from collector.warehouse.access import attached
+from collector.warehouse.access import attach_for_writing
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # the system kills whoever writes beyond the limit
 resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))
-with duckdb.connect() as connection, attached(connection, Path(sys.argv[1]), on_wait=print):
+file = Path(sys.argv[1])
+with duckdb.connect() as connection, attach_for_writing(connection, file, on_wait=print):
     pass
 """
 

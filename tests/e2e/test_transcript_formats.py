@@ -15,7 +15,7 @@ from collector.curating.formats.transcripts import TranscriptSummary, write_dpo,
 from collector.curating.rows import CuratedRow
 from collector.errors import FileError, UsageError
 from collector.rollout_lines import INDEX_FOLDER
-from collector.warehouse.access import attached_for_reading
+from collector.warehouse.access import attach_for_reading
 from collector.warehouse.scratch import open_scratch
 from tests.responses import calls, gives, says, thinks
 from tests.support import Profiled, Row, inputs_of, key, profiled, write_run
@@ -78,7 +78,7 @@ def opened(
 ) -> Iterator[RolloutSource]:
     with (
         contextlib.closing(open_scratch(None, folder / "spill")) as connection,
-        attached_for_reading(connection, run.warehouse, on_wait=print),
+        attach_for_reading(connection, run.warehouse, on_wait=print),
     ):
         yield find_source(connection, run.warehouse, run_id, agent)
 

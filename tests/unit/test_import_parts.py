@@ -14,9 +14,9 @@ from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity
 from collector.importing.formats.trace_messages import branches
 from collector.importing.json_paths import parse_path
+from collector.importing.json_values import count, usage
 from collector.importing.messages import chat_items
 from collector.importing.reading import RewardChoice
-from collector.importing.values import count, usage
 from collector.importing.writing import ImportFiles, RunWriter
 
 

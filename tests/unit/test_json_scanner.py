@@ -30,7 +30,7 @@ def rebuilt(scanner: JsonScanner) -> Any:
         return {name: rebuilt(scanner) for name in scanner.members()}
     if scanner.kind() == "[":
         return [rebuilt(scanner) for _ in scanner.elements()]
-    return scanner.parsed(LIMIT)
+    return scanner.parse(LIMIT)
 
 
 def random_value(draw: random.Random, depth: int = 0) -> Any:
@@ -52,14 +52,14 @@ def test_walking_taking_and_skipping_agree_with_the_json_module(seed: int) -> No
     value = {"x": random_value(random.Random(seed)), "y": [random_value(random.Random(seed + 1))]}
     text = json.dumps(value, ensure_ascii=bool(seed % 2), indent=seed % 3 or None)
     assert rebuilt(scan(text)) == value
-    assert scan(text).parsed(LIMIT) == value
+    assert scan(text).parse(LIMIT) == value
     skipping = scan(f"[{text}, 7]")
-    assert [skipping.parsed(9) if number else None for number in skipping.elements()] == [None, 7]
+    assert [skipping.parse(9) if number else None for number in skipping.elements()] == [None, 7]
     skipping.finish()
 
 
 def test_not_a_number_is_read_as_python_writes_it() -> None:
-    value = scan('{"a": NaN, "b": [Infinity]}').parsed(LIMIT)
+    value = scan('{"a": NaN, "b": [Infinity]}').parse(LIMIT)
     assert value["a"] != value["a"]
     assert value["b"] == [float("inf")]
 

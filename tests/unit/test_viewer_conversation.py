@@ -21,8 +21,8 @@ from collector.viewer.transcripts.items import FIRST_ITEMS, LAST_ITEMS, Entry, l
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.text_limits import (
     SHOWN_CHARS,
-    Cutter,
     Image,
+    PageBudget,
     Text,
     resolve_pointer,
 )
@@ -58,10 +58,10 @@ def shown(row: Row) -> str:
         '{% import "_conversation.html" as c %}{{ c.conversation(a, more) }}'
         "{{ c.rollout_details(b, more) }}"
     )
-    cutter = Cutter()
+    budget = PageBudget()
     return template.render(
-        a=read_conversation(row, cutter),
-        b=read_details(row, cutter),
+        a=read_conversation(row, budget),
+        b=read_details(row, budget),
         more=lambda part: address("/rollout/text", part=part),
     )
 
@@ -329,13 +329,13 @@ def test_a_long_name_breaks_between_its_parts_only() -> None:
 
 def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
     long = "".join(f"line {i}\n" for i in range(500))
-    cutter = Cutter()
-    text = cutter.text(long, "/x")
+    budget = PageBudget()
+    text = budget.text(long, "/x")
     assert text.preview == "".join(f"line {i}\n" for i in range(20))
     assert (text.shown_text, text.is_cut) == (long, False)
-    very = cutter.text("x" * 30_000, "/x")
+    very = budget.text("x" * 30_000, "/x")
     assert (len(very.shown_text), very.size, very.is_cut) == (SHOWN_CHARS, 30_000, True)
-    assert cutter.text("x" * 2000, "/x").rest == ""
+    assert budget.text("x" * 2000, "/x").rest == ""
 
 
 @pytest.mark.parametrize("char", ["a", "<", "\x00", "\ud800", "\x1b\x01", "\n", '{"'])
@@ -398,10 +398,10 @@ def test_every_text_can_be_found_again_by_its_part() -> None:
         **response(thinks("three"), calls("four"), gives("five"), says("six")),
         "a/b~c": "seven",
     }
-    cutter = Cutter()
-    found = [entry for _, _, entry in read_conversation(row, cutter).entries()]
+    budget = PageBudget()
+    found = [entry for _, _, entry in read_conversation(row, budget).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
-    texts += read_details(row, cutter).verifier
+    texts += read_details(row, budget).verifier
     assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "three", "four", "five", "six", "seven")
     }
@@ -414,13 +414,13 @@ def test_texts_that_were_taken_out_of_a_message_are_found_again() -> None:
         {"role": "tool", "tool_call_id": "1", "content": "five"},
     ]
     row = {"response": {"output": messages}}
-    found = [entry for _, _, entry in read_conversation(row, Cutter()).entries()]
+    found = [entry for _, _, entry in read_conversation(row, PageBudget()).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
     assert {text.shown_text: resolve_pointer(row, text.part) for text in texts} == {
         word: word for word in ("one", "two", "four", "five")
     }
     tagged = {"response": {"output": [says("<think>hm</think>so")]}}
-    found = [entry for _, _, entry in read_conversation(tagged, Cutter()).entries()]
+    found = [entry for _, _, entry in read_conversation(tagged, PageBudget()).entries()]
     texts = [piece for entry in found for piece in entry.pieces if isinstance(piece, Text)]
     assert {resolve_pointer(tagged, text.part) for text in texts} == {"<think>hm</think>so"}
 

@@ -87,7 +87,7 @@ class StoredRollouts:
                 for index, file in files:
                     if (offset := index.find(key)) is not None:
                         file.seek(offset)
-                        return _checked(file.readline(), key, index.path)
+                        return _check_line(file.readline(), key, index.path)
                 return None
 
             yield find
@@ -159,7 +159,7 @@ def _is_masked_by_judge(row: Row) -> bool:
     return bool(row.get("mask_sample")) and row.get("failure_kind") == JUDGE_FAILED
 
 
-def _checked(line: bytes, key: Key, path: Path) -> bytes:
+def _check_line(line: bytes, key: Key, path: Path) -> bytes:
     try:
         if row_key(parse_object(line)) == key:
             return line.strip()

@@ -18,9 +18,9 @@ from collector.importing.formats.atif_files import (
     neighbour,
 )
 from collector.importing.json_scanner import JsonScanner
+from collector.importing.json_values import numbers, part, text
 from collector.importing.reading import Meter, Reading
 from collector.importing.record import common_folder
-from collector.importing.values import numbers, part, text
 from collector.terminal import counted_noun
 
 NAME = "atif"
@@ -40,7 +40,7 @@ def _schema(head: bytes) -> str:
     try:
         for name in scanner.members():
             if name == "schema_version":
-                return str(scanner.parsed(len(head)))
+                return str(scanner.parse(len(head)))
     except ValueError:  # the head ends inside of a value
         return ""
     return ""
@@ -75,7 +75,7 @@ def _entries(files: list[Path], folder: Path) -> Iterator[_Entry]:
         one = reader.read(path)
         session = text(one.values.get("session_id"))
         found.append((_entry(path, one, folder), one.is_continuation, session))
-        parts |= set(_referred(one))
+        parts |= set(_referenced_files(one))
         if one.has_session_references:
             sessions |= {str(ref.get("session_id")) for ref in one.subagents()} - {session}
     for entry, is_continuation, session in found:
@@ -83,7 +83,7 @@ def _entries(files: list[Path], folder: Path) -> Iterator[_Entry]:
             yield entry
 
 
-def _referred(one: Trajectory) -> Iterator[Path]:
+def _referenced_files(one: Trajectory) -> Iterator[Path]:
     names: list[Any] = [one.continuation, *(ref.get("trajectory_path") for ref in one.subagents())]
     for name in names:
         target = neighbour(one.path, name) if isinstance(name, str) else None

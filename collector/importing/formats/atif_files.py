@@ -12,8 +12,8 @@ from collector.errors import FileError
 from collector.importing.atif_steps import SUBAGENTS, step_items
 from collector.importing.attempts import Json
 from collector.importing.json_scanner import JsonScanner
+from collector.importing.json_values import items, number, part, text, usage
 from collector.importing.reading import Meter
-from collector.importing.values import items, number, part, text, usage
 
 KNOWN = re.compile(r"ATIF-v1\.\d+")
 STEP_BYTES = 64 << 20
@@ -159,10 +159,10 @@ def _scan(path: Path, scanner: JsonScanner) -> Trajectory:
     has_tokens = False
     for name in scanner.members():
         if name != "steps" or scanner.kind() != "[":
-            values[name] = scanner.parsed(STEP_BYTES)
+            values[name] = scanner.parse(STEP_BYTES)
             continue
         for _ in scanner.elements():
-            step = scanner.parsed(STEP_BYTES)
+            step = scanner.parse(STEP_BYTES)
             if isinstance(step, dict):
                 has_tokens = _lighten(step) or has_tokens
                 steps.append(step)

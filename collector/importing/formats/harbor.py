@@ -14,8 +14,8 @@ from collector.importing.candidates import Candidate, Claim
 from collector.importing.formats import atif, harbor_jobs
 from collector.importing.formats.atif_files import TrajectoryFiles
 from collector.importing.formats.harbor_jobs import AgentKey, TrialFile
+from collector.importing.json_values import items, number, numbers, part, text, usage
 from collector.importing.reading import Reading
-from collector.importing.values import items, number, numbers, part, text, usage
 from collector.terminal import counted_noun
 
 NAME = "harbor"
@@ -155,7 +155,7 @@ class HarborLog:
         return Attempt(
             task=task,
             rollout=rollout,
-            asked=_asked(one),
+            asked=_request_params(one),
             reward=reward,
             output=output,
             usage=tokens,
@@ -198,7 +198,7 @@ def _job(one: TrialFile) -> Path:
     return one.path.parent.parent
 
 
-def _asked(one: TrialFile) -> Json:
+def _request_params(one: TrialFile) -> Json:
     """Return the input row: results do not have the instruction, but the hash of the task."""
     named = {"task_name": one.task, **({"task_checksum": one.checksum} if one.checksum else {})}
     return {"responses_create_params": {"input": []}, **named}

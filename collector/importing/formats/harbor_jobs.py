@@ -12,7 +12,7 @@ from typing import Any
 from collector.errors import FileError
 from collector.importing.attempts import Json
 from collector.importing.candidates import Candidate
-from collector.importing.values import count, items, part, text
+from collector.importing.json_values import count, items, part, text
 
 RESULT, CONFIG, LOCK = "result.json", "config.json", "lock.json"
 DEEPEST = 5

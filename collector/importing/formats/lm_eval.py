@@ -23,10 +23,10 @@ from collector.importing.formats.lm_eval_scores import (
     filter_of,
     scores_of,
 )
-from collector.importing.lines import TornLine, read_rows
+from collector.importing.json_values import count, items, part, sampling, text
+from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.messages import chat_items, text_message
 from collector.importing.reading import Reading
-from collector.importing.values import count, items, part, sampling, text
 
 NAME = "lm_eval"
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.-]+)")
@@ -164,7 +164,7 @@ class LmEvalLog:
         return Attempt(
             task=f"{benchmark}/{document}",
             rollout=0,
-            asked=_asked(row),
+            asked=_request_params(row),
             reward=reward,
             output=output,
             metrics=metrics,
@@ -198,7 +198,7 @@ class LmEvalLog:
         return (Candidate(path).whole_object or {}) if path.is_file() else {}
 
 
-def _asked(row: Json) -> Json:
+def _request_params(row: Json) -> Json:
     """Return what the model was asked, and how the answer was sampled."""
     arguments = part(part(row, "arguments"), "gen_args_0")
     prompt = arguments.get("arg_0")

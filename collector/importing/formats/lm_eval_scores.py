@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collector.importing.attempts import Json
-from collector.importing.values import items, number
+from collector.importing.json_values import items, number
 
 OWN = (
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),

@@ -14,11 +14,11 @@ from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.json_paths import JsonPath
-from collector.importing.lines import TornLine, read_rows
+from collector.importing.json_values import number, text, usage
+from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.mapping import Mapping, read_mapping
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import number, text, usage
 from collector.jsonl import dump
 from collector.keys import TASK
 

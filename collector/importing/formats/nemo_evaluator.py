@@ -15,10 +15,7 @@ from collector.importing.atif_steps import step_items
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.indexed_rows import IndexedRows
-from collector.importing.lines import TornLine, read_rows
-from collector.importing.messages import text_message
-from collector.importing.reading import Reading
-from collector.importing.values import (
+from collector.importing.json_values import (
     count,
     items,
     number,
@@ -29,6 +26,9 @@ from collector.importing.values import (
     token_count,
     usage,
 )
+from collector.importing.jsonl_rows import TornLine, read_rows
+from collector.importing.messages import text_message
+from collector.importing.reading import Reading
 
 NAME = "nemo_evaluator"
 RESULTS, TRAJECTORIES = "results.jsonl", "trajectories.jsonl"

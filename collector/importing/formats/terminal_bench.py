@@ -14,8 +14,8 @@ from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.json_scanner import JsonScanner
+from collector.importing.json_values import count, part, text, usage
 from collector.importing.reading import Reading
-from collector.importing.values import count, part, text, usage
 from collector.terminal import counted_noun
 
 NAME = "terminal_bench"
@@ -176,7 +176,7 @@ def _summary_rows(scanner: JsonScanner) -> Iterator[Json]:
     for name in scanner.members():
         if name == "results" and scanner.kind() == "[":
             for _ in scanner.elements():
-                row: Any = scanner.parsed(TRIAL_BYTES)
+                row: Any = scanner.parse(TRIAL_BYTES)
                 if isinstance(row, dict):
                     yield row
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from collector.importing.asked import asked_row
 from collector.importing.attempts import Json
+from collector.importing.json_values import part
 from collector.importing.messages import chat_items
-from collector.importing.values import part
 
 
 def branches(nodes: list[Any]) -> list[list[Json]]:

@@ -14,10 +14,19 @@ import orjson
 from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json
 from collector.importing.candidates import Candidate
-from collector.importing.lines import TornLine, read_rows
+from collector.importing.json_values import (
+    count,
+    items,
+    number,
+    numbers,
+    part,
+    sampling,
+    text,
+    usage,
+)
+from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import count, items, number, numbers, part, sampling, text, usage
 
 METADATA = "metadata.json"
 OWN = (
@@ -142,11 +151,11 @@ def _messages(value: Any, *, role: str = "user") -> list[Json]:
 
 
 def _calls(message: Json) -> list[Json]:
-    found = [_parsed(call) for call in items(message, "tool_calls")]
+    found = [_parse_call(call) for call in items(message, "tool_calls")]
     return [call for call in found if isinstance(call, dict)]
 
 
-def _parsed(call: Any) -> Any:
+def _parse_call(call: Any) -> Any:
     if not isinstance(call, str):
         return call
     try:

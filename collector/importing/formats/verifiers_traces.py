@@ -13,10 +13,19 @@ from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json
 from collector.importing.candidates import Candidate
 from collector.importing.formats.trace_messages import branches, question_input, split_question
-from collector.importing.lines import TornLine, read_rows
+from collector.importing.json_values import (
+    count,
+    items,
+    number,
+    numbers,
+    part,
+    sampling,
+    text,
+    usage,
+)
+from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.messages import chat_items
 from collector.importing.reading import Reading
-from collector.importing.values import count, items, number, numbers, part, sampling, text, usage
 
 CONFIG = Path("configs", "resolved", "eval.json")
 DEFAULT_AGENT = "agent"
@@ -143,7 +152,7 @@ class TraceLog:
         return Attempt(
             task=name,
             rollout=self._next(name),
-            asked=_asked(task, []),
+            asked=_request_params(task, []),
             details={"episode": episode.get("id")},
             failure=failure,
         )
@@ -156,7 +165,7 @@ class TraceLog:
         paths = branches(nodes)
         messages = paths[-1] if paths else []
         before, after = split_question(messages)
-        asked = _asked(task, before)
+        asked = _request_params(task, before)
         given = question_input(before)
         reward = _reward(trace)
         scores = {
@@ -215,7 +224,7 @@ def _task_name(task: Json) -> str:
     return next((str(name) for name in names if name is not None), "task")
 
 
-def _asked(task: Json, before: list[Json]) -> Json:
+def _request_params(task: Json, before: list[Json]) -> Json:
     """Return the question of a task; without a prompt, what the agent was given first."""
     data = part(task, "data")
     prompt = data.get("prompt")

@@ -11,7 +11,7 @@ from typing import Any
 from collector.importing.asked import asked_row
 from collector.importing.attempts import Attempt, Expected, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
-from collector.importing.lines import TornLine, read_rows
+from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.messages import text_message
 from collector.importing.reading import Reading
 from collector.jsonl import dump

@@ -38,7 +38,7 @@ from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import NotReadyError
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.run_files import RunTranscripts
-from collector.viewer.transcripts.text_limits import Cutter, as_json, resolve_pointer
+from collector.viewer.transcripts.text_limits import PageBudget, as_json, resolve_pointer
 from collector.warehouse.sql import Row
 
 INDENTED_BYTES = 5_000_000
@@ -177,10 +177,10 @@ def _read_neighbours(
 def _transcript_data(stored: StoredRollout | None) -> dict[str, Any]:
     if stored is None:
         return {"conversation": None, "details": None, "reward": None, "size": 0}
-    cutter = Cutter()
+    budget = PageBudget()
     return {
-        "conversation": read_conversation(stored.row, cutter),
-        "details": read_details(stored.row, cutter),
+        "conversation": read_conversation(stored.row, budget),
+        "details": read_details(stored.row, budget),
         "reward": _as_number(_reward_in_file(stored.row)),
         "size": len(stored.raw),
     }

@@ -30,7 +30,7 @@ from collector.viewer.transcripts.files import NotReadyError, Transcripts
 from collector.viewer.transcripts.items import last_message
 from collector.viewer.transcripts.rollout_fields import read_details
 from collector.viewer.transcripts.run_files import RunTranscripts
-from collector.viewer.transcripts.text_limits import Cutter, resolve_pointer
+from collector.viewer.transcripts.text_limits import PageBudget, resolve_pointer
 from collector.warehouse.sql import Row
 
 CARDS = 12
@@ -224,12 +224,12 @@ def _card(row: Row, transcripts: PageTranscripts) -> AttemptCard:
 def _prompt_data(profile: Row) -> dict[str, Any]:
     """Return the prompt and other fields of the task's input, from the sample in the warehouse."""
     sample = _sample(profile)
-    cutter = Cutter()
+    budget = PageBudget()
     return {
         "prompt": read_conversation(
-            {"responses_create_params": sample.get("responses_create_params")}, cutter
+            {"responses_create_params": sample.get("responses_create_params")}, budget
         ),
-        "details": read_details(sample, cutter),
+        "details": read_details(sample, budget),
         "source_task": str(sample.get("_ng_source_task") or "")[:WORDS_CHARS],
     }
 

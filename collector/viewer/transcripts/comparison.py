@@ -9,7 +9,7 @@ from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.difference import Differ, Difference, align
 from collector.viewer.transcripts.items import Entry
 from collector.viewer.transcripts.rollout_fields import read_details, verifier_fields
-from collector.viewer.transcripts.text_limits import PAGE_CHARS, Cutter, Text
+from collector.viewer.transcripts.text_limits import PAGE_CHARS, PageBudget, Text
 
 FIELD_CHARS = 500
 
@@ -80,7 +80,7 @@ def compare_rollouts(first: Row, second: Row) -> Comparison:
 
 
 def _sides(row: Row) -> list[Side]:
-    entries = read_conversation(row, Cutter(PAGE_CHARS // 2)).entries()
+    entries = read_conversation(row, PageBudget(PAGE_CHARS // 2)).entries()
     return [Side(_label(turn, step, entry), entry) for turn, step, entry in entries]
 
 
@@ -113,9 +113,9 @@ def _fields(first: Row, second: Row) -> list[FieldPair]:
 
 def _values(row: Row) -> dict[str, str]:
     """Return the fields of a rollout that the comparison shows."""
-    cutter = Cutter()
-    own = read_details({"response": row.get("response"), **verifier_fields(row)}, cutter)
-    texts = [cutter.text(str(row.get("reward")), "/reward", name="reward"), *own.usage]
+    budget = PageBudget()
+    own = read_details({"response": row.get("response"), **verifier_fields(row)}, budget)
+    texts = [budget.text(str(row.get("reward")), "/reward", name="reward"), *own.usage]
     return {text.name: _shorten(text) for text in [*texts, *own.verifier]}
 
 

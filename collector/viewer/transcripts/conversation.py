@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from collector.jsonl import Row
 from collector.viewer.transcripts.items import Entry, read_entries
-from collector.viewer.transcripts.text_limits import Cutter
+from collector.viewer.transcripts.text_limits import PageBudget
 
 NO_RESULT = "the file has no result for this call"
 NO_CALL = "the file has no call for this result"
@@ -54,9 +54,9 @@ class RolloutConversation:
                         yield turn.number, step.number, entry.result
 
 
-def read_conversation(row: Row, cutter: Cutter | None = None) -> RolloutConversation:
+def read_conversation(row: Row, budget: PageBudget | None = None) -> RolloutConversation:
     """Return the conversation of a rollout; items of an unknown form are shown as JSON."""
-    entries = read_entries(row, cutter or Cutter())
+    entries = read_entries(row, budget or PageBudget())
     results = _match_results(entries)
     matched = {id(result) for result in results.values()}
     turns: list[ConversationTurn] = []

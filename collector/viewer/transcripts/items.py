@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from collector.jsonl import Row
-from collector.viewer.transcripts.text_limits import TOKENS, Cutter, Piece, Text, pointer
+from collector.viewer.transcripts.text_limits import TOKENS, PageBudget, Piece, Text, pointer
 
 Kind = Literal["message", "reasoning", "tool-call", "tool-result", "other", "gap"]
 ROLES = ("system", "developer", "user", "assistant")
@@ -65,17 +65,17 @@ class Entry:
         return "\n".join(texts)
 
 
-def read_entries(row: Row, cutter: Cutter) -> list[Entry]:
+def read_entries(row: Row, budget: PageBudget) -> list[Entry]:
     """Return the entries of a conversation in order, without the middle of a very long one."""
     items = list(conversation_items(row))
     left_out = len(items) - FIRST_ITEMS - LAST_ITEMS
     if left_out <= 0:
-        return [_entry(item, cutter) for item in items]
+        return [_entry(item, budget) for item in items]
     note = f"{left_out:,} items are not shown here: see the raw JSON"
     return [
-        *(_entry(item, cutter) for item in items[:FIRST_ITEMS]),
+        *(_entry(item, budget) for item in items[:FIRST_ITEMS]),
         Entry("gap", "", "", (), "", notes=(note,)),
-        *(_entry(item, cutter) for item in items[-LAST_ITEMS:]),
+        *(_entry(item, budget) for item in items[-LAST_ITEMS:]),
     ]
 
 
@@ -193,33 +193,33 @@ def _reasoning_end(text: str) -> int:
     return end + len("</think>") if end >= 0 and text.find("<think>", 0, end) < 0 else 0
 
 
-def _entry(item: Item, cutter: Cutter) -> Entry:
-    entry = _build_entry(item, cutter)
+def _entry(item: Item, budget: PageBudget) -> Entry:
+    entry = _build_entry(item, budget)
     if not item.text_part:
         return entry
     pieces = tuple(replace(piece, part=item.text_part) for piece in entry.pieces)
     return replace(entry, pieces=pieces)
 
 
-def _build_entry(item: Item, cutter: Cutter) -> Entry:
+def _build_entry(item: Item, budget: PageBudget) -> Entry:
     value = item.value
     if not isinstance(value, dict):
         return _other_entry(
-            item, cutter, "text" if isinstance(value, str) else "item of unknown form"
+            item, budget, "text" if isinstance(value, str) else "item of unknown form"
         )
     kind = value.get("type", "message" if "role" in value else None)
     if kind == "message":
-        return _message_entry(item, cutter)
+        return _message_entry(item, budget)
     if kind == "reasoning":
-        return _reasoning_entry(item, cutter)
+        return _reasoning_entry(item, budget)
     if kind in CALLS:
-        return _call_entry(item, cutter)
+        return _call_entry(item, budget)
     if kind in RESULTS:
-        return _result_entry(item, cutter)
-    return _other_entry(item, cutter, _name(kind) or "item without a type")
+        return _result_entry(item, budget)
+    return _other_entry(item, budget, _name(kind) or "item without a type")
 
 
-def _message_entry(item: Item, cutter: Cutter) -> Entry:
+def _message_entry(item: Item, budget: PageBudget) -> Entry:
     role = _name(item.value.get("role"))
     title = _name(item.value.get("title")) or role or "message without a role"
     content = item.value.get("content")
@@ -230,18 +230,18 @@ def _message_entry(item: Item, cutter: Cutter) -> Entry:
         "message",
         role if role in ROLES else "unknown",
         title,
-        tuple(_content_pieces(content, part, cutter)),
+        tuple(_content_pieces(content, part, budget)),
         item.part,
         item.is_input,
         notes=tuple(_token_notes(item.value)),
     )
 
 
-def _reasoning_entry(item: Item, cutter: Cutter) -> Entry:
+def _reasoning_entry(item: Item, budget: PageBudget) -> Entry:
     pieces = [
         piece
         for name in ("summary", "content")
-        for piece in _content_pieces(item.value.get(name), f"{item.part}/{name}", cutter)
+        for piece in _content_pieces(item.value.get(name), f"{item.part}/{name}", budget)
     ]
     notes = list(_token_notes(item.value))
     hidden = item.value.get("encrypted_content")
@@ -253,10 +253,10 @@ def _reasoning_entry(item: Item, cutter: Cutter) -> Entry:
     )  # fmt: skip
 
 
-def _call_entry(item: Item, cutter: Cutter) -> Entry:
+def _call_entry(item: Item, budget: PageBudget) -> Entry:
     name = "input" if item.value.get("type") == "custom_tool_call" else "arguments"
     given = item.value.get(name)
-    pieces = cutter.data_texts(given, f"{item.part}/{name}") if given not in (None, "") else []
+    pieces = budget.data_texts(given, f"{item.part}/{name}") if given not in (None, "") else []
     return Entry(
         "tool-call", "assistant", _name(item.value.get("name")) or "a tool without a name",
         tuple(pieces), item.part, item.is_input, _name(item.value.get("call_id")),
@@ -264,16 +264,16 @@ def _call_entry(item: Item, cutter: Cutter) -> Entry:
     )  # fmt: skip
 
 
-def _result_entry(item: Item, cutter: Cutter) -> Entry:
+def _result_entry(item: Item, budget: PageBudget) -> Entry:
     output = item.value.get("output")
     part = f"{item.part}/output"
     is_content = isinstance(output, list) and all(
         isinstance(one, dict) and "type" in one for one in output
     )
     pieces = (
-        list(_content_pieces(output, part, cutter))
+        list(_content_pieces(output, part, budget))
         if is_content
-        else cutter.data_texts(output, part)
+        else budget.data_texts(output, part)
     )
     return Entry(
         "tool-result", "tool", "result", tuple(pieces), item.part, item.is_input,
@@ -281,36 +281,36 @@ def _result_entry(item: Item, cutter: Cutter) -> Entry:
     )  # fmt: skip
 
 
-def _other_entry(item: Item, cutter: Cutter, title: str) -> Entry:
+def _other_entry(item: Item, budget: PageBudget, title: str) -> Entry:
     return Entry(
-        "other", "assistant", title, (cutter.text(item.value, item.part),), item.part, item.is_input
+        "other", "assistant", title, (budget.text(item.value, item.part),), item.part, item.is_input
     )
 
 
-def _content_pieces(content: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+def _content_pieces(content: Any, part: str, budget: PageBudget) -> Iterator[Piece]:
     if content is None or content == "":
         return
     if not isinstance(content, list):
-        yield cutter.text(content, part)
+        yield budget.text(content, part)
         return
     for index, one in enumerate(content[:PARTS]):
-        yield from _part_pieces(one, f"{part}/{index}", cutter)
+        yield from _part_pieces(one, f"{part}/{index}", budget)
     if len(content) > PARTS:
-        yield cutter.text(f"… and {len(content) - PARTS:,} more parts: see the raw JSON", part)
+        yield budget.text(f"… and {len(content) - PARTS:,} more parts: see the raw JSON", part)
 
 
-def _part_pieces(one: Any, part: str, cutter: Cutter) -> Iterator[Piece]:
+def _part_pieces(one: Any, part: str, budget: PageBudget) -> Iterator[Piece]:
     if not isinstance(one, dict):
-        yield cutter.text(one, part)
+        yield budget.text(one, part)
     elif isinstance(one.get("text"), str):
         if one["text"]:
-            yield cutter.text(one["text"], f"{part}/text")
+            yield budget.text(one["text"], f"{part}/text")
     elif one.get("type") in IMAGES:
-        yield cutter.image(one.get("image_url", one.get("source")), part)
+        yield budget.image(one.get("image_url", one.get("source")), part)
     elif isinstance(one.get("refusal"), str):
-        yield cutter.text(one["refusal"], f"{part}/refusal", name="refusal")
+        yield budget.text(one["refusal"], f"{part}/refusal", name="refusal")
     else:
-        yield cutter.text(one, part, name=_name(one.get("type")))
+        yield budget.text(one, part, name=_name(one.get("type")))
 
 
 def _token_notes(value: Row) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from collector import answer_fields
 from collector.jsonl import Row
-from collector.viewer.transcripts.text_limits import Cutter, Text, parse_nested_json, pointer
+from collector.viewer.transcripts.text_limits import PageBudget, Text, parse_nested_json, pointer
 
 FIELDS = 200
 TOOLS = 200
@@ -38,21 +38,21 @@ class RolloutDetails:
     tools: list[OfferedTool]
 
 
-def read_details(row: Row, cutter: Cutter | None = None) -> RolloutDetails:
+def read_details(row: Row, budget: PageBudget | None = None) -> RolloutDetails:
     """Return the fields of a rollout besides its conversation; any value may have any type."""
-    cutter = cutter or Cutter()
+    budget = budget or PageBudget()
     params, response = _dict(row.get(PARAMS)), _dict(row.get(RESPONSE))
     tools = "tools" if params.get("tools") else ""
     return RolloutDetails(
-        truths=read_ground_truths(row, cutter),
-        verifier=_fields(_without(verifier_fields(row), *_ground_truth_names(row)), (), cutter),
-        usage=_fields(dict(_flatten(response.get("usage"))), (RESPONSE, "usage"), cutter),
-        sampling=_fields(_without(params, "input", "instructions", "tools"), (PARAMS,), cutter),
-        response=_fields(_response_fields(params, response), (RESPONSE,), cutter),
+        truths=read_ground_truths(row, budget),
+        verifier=_fields(_without(verifier_fields(row), *_ground_truth_names(row)), (), budget),
+        usage=_fields(dict(_flatten(response.get("usage"))), (RESPONSE, "usage"), budget),
+        sampling=_fields(_without(params, "input", "instructions", "tools"), (PARAMS,), budget),
+        response=_fields(_response_fields(params, response), (RESPONSE,), budget),
         tools=list(
-            _tools(params["tools"], (PARAMS, "tools"), cutter)
+            _tools(params["tools"], (PARAMS, "tools"), budget)
             if tools
-            else _tools(response.get("tools"), (RESPONSE, "tools"), cutter)
+            else _tools(response.get("tools"), (RESPONSE, "tools"), budget)
         ),
     )
 
@@ -67,7 +67,7 @@ def verifier_fields(row: Row) -> Row:
     }
 
 
-def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
+def read_ground_truths(row: Row, budget: PageBudget) -> list[Text]:
     """Return the fields whose names suggest that they hold the right answer."""
     found = [
         (place, name, source[name])
@@ -76,7 +76,7 @@ def read_ground_truths(row: Row, cutter: Cutter) -> list[Text]:
         for name in _ground_truth_names(source)
     ]
     return [
-        cutter.text(
+        budget.text(
             parse_nested_json(value),
             pointer(*filter(None, (place, name))),
             name=name,
@@ -106,16 +106,16 @@ def _without(values: Row, *names: str) -> Row:
     }
 
 
-def _fields(values: Row, at: tuple[str, ...], cutter: Cutter) -> list[Text]:
+def _fields(values: Row, at: tuple[str, ...], budget: PageBudget) -> list[Text]:
     shown = [
-        cutter.text(
+        budget.text(
             _displayed_value(value), pointer(*at, name), name=str(name)[:200], limit=FIELD_CHARS
         )
         for name, value in list(values.items())[:FIELDS]
     ]
     if len(values) > FIELDS:
         note = f"{len(values) - FIELDS:,} more fields: see the raw JSON"
-        shown.append(cutter.text(note, pointer(*at), name="…"))
+        shown.append(budget.text(note, pointer(*at), name="…"))
     return shown
 
 
@@ -134,7 +134,7 @@ def _flatten(value: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, 
         yield name or "usage", value
 
 
-def _tools(found: Any, at: tuple[str, str], cutter: Cutter) -> Iterator[OfferedTool]:
+def _tools(found: Any, at: tuple[str, str], budget: PageBudget) -> Iterator[OfferedTool]:
     for index, one in enumerate(found[:TOOLS] if isinstance(found, list) else ()):
         tool = _dict(one.get("function")) or one if isinstance(one, dict) else {}
         name = tool.get("name") or tool.get("type") or "a tool without a name"
@@ -142,8 +142,8 @@ def _tools(found: Any, at: tuple[str, str], cutter: Cutter) -> Iterator[OfferedT
         part = pointer(*at, index)
         yield OfferedTool(
             str(name)[:200],
-            cutter.text(about, f"{part}/description", limit=FIELD_CHARS) if about else None,
-            cutter.text(parameters, f"{part}/parameters", limit=FIELD_CHARS)
+            budget.text(about, f"{part}/description", limit=FIELD_CHARS) if about else None,
+            budget.text(parameters, f"{part}/parameters", limit=FIELD_CHARS)
             if parameters
             else None,
         )

@@ -65,11 +65,11 @@ class Image:
 Piece = Text | Image
 
 
-class Cutter:
+class PageBudget:
     """Cuts the texts and images of one page so that the page does not become too large."""
 
     def __init__(self, chars: int = PAGE_CHARS) -> None:
-        """Create a cutter for a page of at most `chars` characters."""
+        """Create a budget for a page of at most `chars` characters."""
         self._chars_left = chars
         self._image_chars_left = PAGE_IMAGE_CHARS
 

@@ -65,7 +65,7 @@ class _Members:
         pieces = self._pieces()
         for name in self._zip.names:
             if name.endswith(SHELL) and name.removesuffix(SHELL) in pieces:
-                yield self._joined(name.removesuffix(SHELL), pieces[name.removesuffix(SHELL)])
+                yield self._join_parts(name.removesuffix(SHELL), pieces[name.removesuffix(SHELL)])
             elif name.startswith(SAMPLES) and name.endswith(".json") and not _owner(name, pieces):
                 yield self._whole(name)
             self._meter.add(self._zip.compressed_size(name))
@@ -91,7 +91,7 @@ class _Members:
         with self._zip.open(name) as reader, self._place(name):
             return read_sample(reader.read, self._zip.size(name))
 
-    def _joined(self, folder: str, names: list[str]) -> Json:
+    def _join_parts(self, folder: str, names: list[str]) -> Json:
         row = self.object(f"{folder}{SHELL}")
         with self._place(folder):
             messages = [name for name in names if name.startswith(f"{folder}/messages/")]
@@ -127,7 +127,7 @@ class _Members:
             with self._zip.open(name) as reader, self._place(name):
                 scanner = JsonScanner(reader.read)
                 for _ in scanner.elements():
-                    yield scanner.parsed(SAMPLE_BYTES)
+                    yield scanner.parse(SAMPLE_BYTES)
 
     @contextlib.contextmanager
     def _place(self, name: str) -> Iterator[None]:
@@ -160,7 +160,7 @@ class JsonFile:
                 if name == "samples" and "eval" in values:
                     return values
                 if name not in ("samples", "reductions"):
-                    values[name] = scanner.parsed(HEADER_BYTES)
+                    values[name] = scanner.parse(HEADER_BYTES)
             scanner.finish()
         return values
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from collector.errors import FileError
 from collector.importing.attempts import Identity, Json
-from collector.importing.values import count, items, part, sampling, text
+from collector.importing.json_values import count, items, part, sampling, text
 
 NEWEST_VERSION = 3
 SCALARS = (str, int, float, bool)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from collector.importing.attempts import Json
+from collector.importing.json_values import items
 from collector.importing.messages import call_item, reasoning_item
-from collector.importing.values import items
 from collector.jsonl import dump
 
 ATTACHMENTS = ("attachment://", "tc://")

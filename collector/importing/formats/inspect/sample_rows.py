@@ -98,7 +98,7 @@ def _scan_events(scanner: JsonScanner) -> Json | None:
     found: Json | None = None
     for _ in scanner.elements():
         if found is None:
-            event = scanner.parsed(SAMPLE_BYTES)
+            event = scanner.parse(SAMPLE_BYTES)
             found = event if is_model_event(event) else None
     return found
 

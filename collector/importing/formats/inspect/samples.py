@@ -72,7 +72,7 @@ class SampleReader:
         return Attempt(
             task=task,
             rollout=rollout,
-            asked=_asked(given, prompt, rest, answer=_answer(sample)),
+            asked=_request_params(given, prompt, rest, answer=_answer(sample)),
             reward=reward,
             output=items_of(rest),
             usage=self._usage(sample),
@@ -116,7 +116,7 @@ def sample_key(sample: Json) -> tuple[str, int]:
     return str(name), epoch - 1
 
 
-def _asked(given: Any, prompt: list[Json], rest: list[Json], *, answer: Any) -> Json:
+def _request_params(given: Any, prompt: list[Json], rest: list[Json], *, answer: Any) -> Json:
     """Return the input row: the prompt, or what the dataset asks if the log has no prompt."""
     question = items_of(_objects(given)) if isinstance(given, list) else str(given or "")
     row = asked_row(items_of(prompt) if prompt or rest else question, answer=answer)

@@ -42,7 +42,7 @@ def read_rows(path: Path, reading: Reading, torn: TornLine) -> Iterator[tuple[in
             if not is_whole and not (number == 1 and foreign_format(path)):
                 torn.places.append(f"the last line of {path.name} (line {number})")
                 return
-            raise _damaged(path, number, str(error)) from None
+            raise _line_error(path, number, str(error)) from None
         yield number, row
 
 
@@ -55,13 +55,13 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, bool]]:
                 number += 1
                 is_whole = line.endswith(b"\n")
                 if not is_whole and len(line) >= MAX_LINE_BYTES:
-                    raise _damaged(path, number, f"longer than {MAX_LINE_BYTES >> 20} MiB")
+                    raise _line_error(path, number, f"longer than {MAX_LINE_BYTES >> 20} MiB")
                 yield number, line, is_whole
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _damaged(path: Path, number: int, reason: str) -> LinesError:
+def _line_error(path: Path, number: int, reason: str) -> LinesError:
     looks_like = foreign_format(path) if number == 1 else None
     hint = f"the file looks like {looks_like}" if looks_like else "what to do: correct the line"
     return LinesError(
