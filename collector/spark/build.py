@@ -34,8 +34,6 @@ from collector.warehouse.sql import literal
 MARTS_FOLDER = Path("spark-warehouse")
 """Where the marts are unless `SPOTTER_SPARK_WAREHOUSE` names another folder."""
 DBT_LOG, STDERR = "dbt.log", "stderr.log"
-# comparisons and selections are made of the marts, with `spotter compare` and `spotter curate`
-LEFT_OUT = ("intermediate.comparison", "marts.comparison", "intermediate.selection")
 Listener = Callable[[int, int, str], None]
 
 
@@ -171,8 +169,8 @@ def _call_dbt(folder: Path, variables: dict[str, Any], listener: Listener) -> li
     """Run `dbt build` with its tests, and return what failed; None if dbt did not get so far."""
     project = str(project_dir())
     words = [
-        *("build", "--quiet", "--no-use-colors", "--exclude-resource-types", "unit_test"),
-        *("--exclude", *LEFT_OUT, "--target", "spark", "--vars", json.dumps(variables)),
+        *("build", "--quiet", "--no-use-colors"),
+        *("--selector", "profile", "--target", "spark", "--vars", json.dumps(variables)),
         *("--project-dir", project, "--profiles-dir", project),
         *("--target-path", str(folder), "--log-path", str(folder)),
     ]

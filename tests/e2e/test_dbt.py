@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from collector.profiling.plan import load_plan
 from tests.comparisons import compare
 from tests.conftest import CORPUS, GOLDEN
 from tests.dbt_process import Dbt, DbtCall
@@ -34,7 +35,7 @@ VIEWS = {
     "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
 }
 TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
-NO_UNIT_TESTS = ("--exclude-resource-types", "unit_test")
+PROFILE = ("build", "--selector", "profile")
 COMPARISON = ("intermediate.comparison", "marts.comparison")
 SELECTION = "intermediate.selection"
 # half of all models, which no other model reads; `built_example` has them
@@ -71,6 +72,15 @@ def compared_by_command(workspace: Path) -> list[str]:
     return [baseline, candidate]
 
 
+def profiled_nodes() -> set[str]:
+    """All models that `spotter profile` builds, with the views and seeds of its warehouse."""
+    plan = load_plan()
+    views = [model for model in plan.models if model.materialized == "view"]
+    built = plan.batch("staging", "audits", "intermediate", "marts")
+    names = {model.name for model in (*built, *views)}
+    return names | {path.stem for path in (ROOT / "seeds").glob("*.csv")}
+
+
 @pytest.mark.slow
 def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, built: Path) -> None:
     """All cases that can be profiled and a run with failures, found by one glob; one again.
@@ -99,12 +109,14 @@ def test_builds_the_same_warehouse_as_the_command(dbt: Dbt, workspace: Path, bui
     settings = {"allow_partial_rollouts": True, "slice_by": "category", "pass_threshold": 0.5}
     pair = compared_by_command(workspace)
     for rollouts, words, runs in (
-        (f"{workspace}/*/*.jsonl", ("build", *NO_UNIT_TESTS, *NO_LEAVES), []),
+        (f"{workspace}/*/*.jsonl", PROFILE, []),
         (str(failed.rollouts), ("run", "--exclude", SELECTION), pair),
     ):
         variables = {**settings, "rollouts": rollouts, "compare": runs}
         done = dbt(*words, warehouse=built, variables=variables)
         assert done.returncode == 0, done.stdout
+        if words == PROFILE:
+            assert done.nodes("success") - {"spotter-on-run-start-0"} == profiled_nodes()
     for mart in (*TABLES, *COMPARISONS):
         expected_rows = table(workspace / "warehouse.duckdb", mart)
         assert expected_rows
@@ -289,7 +301,7 @@ def test_each_audit_finds_its_run_and_stops_the_marts(
     for audit, (rollouts, inputs) in BROKEN.items():
         write_run(workspace / "runs", rollouts, inputs=inputs, name=audit)
     variables = {"rollouts": f"{workspace}/runs/*.jsonl"}
-    result = dbt("build", *NO_UNIT_TESTS, *NO_LEAVES, warehouse=built, variables=variables)
+    result = dbt(*PROFILE, warehouse=built, variables=variables)
     assert result.returncode == 1
     assert result.nodes("fail", "error") == {f"is_empty_{audit}_" for audit in BROKEN}
     assert marts(built) == set()
@@ -375,7 +387,7 @@ def test_the_example_can_also_fail(dbt: Dbt, example: Profiled, built: Path) -> 
     rows = [json.loads(line) for line in example.rollouts.read_text().splitlines()]
     write_lines(example.rollouts, [*rows[1:], rows[1]])
     variables = {"rollouts": str(example.rollouts)}
-    result = dbt("build", *NO_UNIT_TESTS, *NO_LEAVES, warehouse=built, variables=variables)
+    result = dbt(*PROFILE, warehouse=built, variables=variables)
     assert result.returncode == 1
     assert result.nodes("fail", "error") == {
         "is_empty_audit_rollouts_duplicated_",

@@ -24,7 +24,8 @@ def test_the_wheel_works_far_from_the_checkout(example: Profiled) -> None:
     site = folder / "site"
     pip = [sys.executable, *release["PIP"]]
     subprocess.run([*pip, "install", "--no-deps", "--target", str(site), str(wheel)], check=True)
-    assert (site / "collector" / "dbt_project" / "dbt_project.yml").is_file()
+    for path in ROOT.glob("*.yml"):
+        assert (site / "collector" / "dbt_project" / path.name).is_file()
     assert profile_from(site, folder) == ["empty"]
     # an edited project has another plan, which dbt compiles
     model = site / "collector" / "dbt_project" / "models" / "staging" / "stg_prices.sql"
