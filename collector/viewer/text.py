@@ -45,6 +45,19 @@ def escape_visible(value: object, marks: int = MARKS) -> Markup:
     return Markup("").join([*parts, escape(HIDDEN.sub(REPLACED, text[end:]))])
 
 
+def with_code(value: object) -> Markup:
+    """Escape a description as `escape_visible` does; what stands between backticks is code."""
+    parts = ("" if value is None else str(value)).split("`")
+    if len(parts) % 2 == 0:  # a backtick without its twin
+        return escape_visible(value)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(escape_visible(part))
+        if index % 2
+        else escape_visible(part)
+        for index, part in enumerate(parts)
+    )
+
+
 def breakable(value: object) -> Markup:
     """Escape a name as `escape_visible` does, and let lines break between its parts."""
     parts = NAME_PARTS.split("" if value is None else str(value))
@@ -178,6 +191,7 @@ def _mark(match: re.Match[str]) -> Markup:
 FILTERS: dict[str, Any] = {
     "escape_visible": escape_visible,
     "breakable": breakable,
+    "with_code": with_code,
     "exact": exact,
     "shorten": shorten,
     "number": number,

@@ -10,7 +10,7 @@ import pytest
 from collector.jsonl import parse_object
 from collector.viewer.links import address
 from collector.viewer.render import environment
-from collector.viewer.text import breakable, escape_visible, visible_text
+from collector.viewer.text import breakable, escape_visible, visible_text, with_code
 from collector.viewer.transcripts.conversation import (
     NO_CALL,
     NO_RESULT,
@@ -325,6 +325,13 @@ def test_a_long_name_breaks_between_its_parts_only() -> None:
     assert breakable("a_b__c-<d>/e") == "a_<wbr>b__<wbr>c-&lt;d&gt;/<wbr>e"
     assert breakable("plain") == "plain"
     assert "U+202E" in breakable("a_\u202e")
+
+
+def test_a_description_has_code_between_backticks() -> None:
+    assert with_code("a `b_c` <i> `<d>`") == ("a <code>b_c</code> &lt;i&gt; <code>&lt;d&gt;</code>")
+    assert with_code("one ` alone") == "one ` alone"
+    assert with_code(None) == ""
+    assert "U+202E" in with_code("`a\u202e`")
 
 
 def test_a_long_text_is_folded_and_a_very_long_one_cut() -> None:
