@@ -48,6 +48,14 @@ class FileError(SpotterError):
     exit_code = 4
 
 
+def install_extra(name: str) -> str:
+    """Say how to install what an optional feature needs.
+
+    Another project has the name `spotter` in the package index, so the name alone is not enough.
+    """
+    return f"in the checkout of Spotter: pip install '.[{name}]'"
+
+
 class BusyError(FileError):
     """Another process is using the warehouse, and did not finish in time."""
 

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import fsspec
 
-from collector.errors import FileError, UsageError
+from collector.errors import FileError, UsageError, install_extra
 from collector.remote_paths import PACKAGES, RemotePath
 
 T = TypeVar("T")
@@ -43,10 +43,10 @@ def open_store(protocol: str) -> Store:
         return Store(protocol, fsspec.filesystem(protocol, **OPTIONS))
     except ImportError as error:
         package = PACKAGES[protocol]
-        install = "'spotter[s3]'" if package == "s3fs" else package
+        install = install_extra("s3") if package == "s3fs" else f"pip install {package}"
         raise UsageError(
             f"reading {protocol}:// needs the package {package}, which is not installed\n"
-            f"  what to do: pip install {install}"
+            f"  what to do: {install}"
         ) from error
 
 
@@ -98,7 +98,8 @@ class Store:
         except FileNotFoundError:
             raise
         except Exception as error:  # each package has exceptions of its own
-            raise FileError(_failure(path, error)) from error
+            self.failure = FileError(_failure(path, error))
+            raise self.failure from error
 
 
 def _failure(path: RemotePath, error: Exception) -> str:
@@ -231,7 +232,7 @@ class DuckdbFiles(fsspec.AbstractFileSystem):  # type: ignore[misc]
     def open(self, path: str, *_: Any, **__: Any) -> RemoteFile:
         """Open an object for reading; files that are open at the same time share their blocks."""
         located = self._path(path)
-        size = self._store.info(located).size
+        size = self._found(located).size
         with self._lock:
             blocks = self._open.get(located)
             if blocks is None or blocks.size != size:
@@ -240,17 +241,27 @@ class DuckdbFiles(fsspec.AbstractFileSystem):  # type: ignore[misc]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return the size and the kind of an object."""
-        found = self._store.info(self._path(path))
+        found = self._found(self._path(path))
         kind = "directory" if found.is_folder else "file"
         return {"name": self._path(path).key, "size": found.size, "type": kind}
 
     def modified(self, path: str) -> datetime:
         """Return when an object was written."""
-        return datetime.fromtimestamp(self._store.info(self._path(path)).changed_at, UTC)
+        return datetime.fromtimestamp(self._found(self._path(path)).changed_at, UTC)
 
     def glob(self, path: str, **_: Any) -> list[str]:
         """Return the path itself: Spotter resolves patterns before."""
         return [self._path(path).key]
+
+    def _found(self, path: RemotePath) -> RemoteInfo:
+        """Return what the store says of an object that was there before."""
+        try:
+            return self._store.info(path)
+        except FileNotFoundError:
+            self._store.failure = FileError(
+                f"{path} is gone since it was found; nothing was written"
+            )
+            raise
 
     def _path(self, path: str) -> RemotePath:
         key = path.removeprefix(f"{self.protocol}://")

@@ -30,10 +30,14 @@ PACKAGES = {
 }
 """The package that reads the files of a protocol."""
 ADDRESS = re.compile(rf"({'|'.join(PACKAGES)}):/+(.*)", re.DOTALL)
-ADDRESS_PART = re.compile(rf"(?:^|/)(?:{'|'.join(PACKAGES)}):/")
+OTHERS = ("s3n", "https?", "ftp")
+ADDRESS_PART = re.compile(rf"(?:^|/)(?:{'|'.join((*PACKAGES, *OTHERS))}):/", re.IGNORECASE)
 """An address that was taken for a local path, and may have a folder before it."""
-CREDENTIALS = re.compile(r"[^/@]*:[^/@]*@")
-PASSWORD = re.compile(r"(:/+)[^/@]*:[^/@]*@")
+ANY_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+(.*)", re.DOTALL | re.IGNORECASE)
+# a password may have slashes; what is only digits is a port
+USER = r"[^/@:]*:(?!\d+(?:/|$))[^@]*@"
+CREDENTIALS = re.compile(USER)
+PASSWORD = re.compile(rf"(:/+){USER}")
 MAGIC = re.compile(r"[*?\[]")
 BUFFER_BYTES = 1 << 20
 
@@ -130,16 +134,15 @@ def located_path(path: Path | str) -> Path:
     """
     if isinstance(path, RemotePath):
         return path
-    found = ADDRESS.fullmatch(str(path))
-    if not found:
-        return Path(path)
-    if CREDENTIALS.match(found[2]):
+    given = ANY_ADDRESS.fullmatch(str(path))
+    if given and CREDENTIALS.match(given[2]):
         raise UsageError(
-            f"an address of {found[1]}:// has a user and a password, which would be stored\n"
+            f"an address of {given[1]}:// has a user and a password, which would be stored\n"
             "  what to do: leave them out; Spotter finds credentials where the store's own tools"
             " do, for S3 in the AWS_ variables and in ~/.aws"
         )
-    return RemotePath(f"{found[1]}://{found[2]}")
+    found = ADDRESS.fullmatch(str(path))
+    return RemotePath(f"{found[1]}://{found[2]}") if found else Path(path)
 
 
 def is_remote(path: Path | str) -> bool:
@@ -152,8 +155,12 @@ def has_pattern(path: RemotePath) -> bool:
     return bool(MAGIC.search(path.key))
 
 
+def mask_password(address: Path | str) -> str:
+    """Return an address for a message, without the user and the password in it."""
+    return PASSWORD.sub(r"\1…@", str(address))
+
+
 def refuse_remote(path: Path, what: str) -> None:
     """Raise UsageError if what must be a local file is in an object store."""
     if ADDRESS_PART.search(str(path)):
-        shown = PASSWORD.sub(r"\1…@", str(path))
-        raise UsageError(f"{what} cannot be at {shown}: it must be a local path")
+        raise UsageError(f"{what} cannot be at {mask_password(path)}: it must be a local path")

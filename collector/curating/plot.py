@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from collector.errors import UsageError
+from collector.errors import UsageError, install_extra
 from collector.terminal import counted_noun, label
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def check_plot(path: Path) -> None:
     if suffix == ".png" and importlib.util.find_spec("PIL") is None:
         raise UsageError(
             f"--plot {path}: PNG needs the package pillow, which is not installed\n"
-            "  what to do: pip install 'spotter[plot]', or write an .svg file"
+            f"  what to do: write an .svg file, or {install_extra('plot')}"
         )
 
 

@@ -13,6 +13,7 @@ import orjson
 
 from collector.errors import InvariantError
 from collector.merging.agreement import combined_column
+from collector.merging.copied_rows import check_copied_rows
 from collector.merging.shard_files import SHARD, Shard, reopened_shard
 from collector.profiling.kept_rows import PART_COLUMNS, PRICES, RUNS, SCHEMA, STAGING
 from collector.profiling.manifest import Plan
@@ -49,11 +50,13 @@ def read_rows(
         writer.steps(f"reading {shard.path.name}")
         joined = [run_id for run_id in chosen.joined if run_id in shard.runs]
         copied = [run_id for run_id in chosen.copied if run_id in shard.runs]
-        with reopened_shard(connection, shard, on_wait=on_wait):
+        with reopened_shard(connection, shard, [*joined, *copied], on_wait=on_wait):
             if joined:
                 _copy_kept_rows(connection, plan, number, joined)
             if copied:
                 _copy_marts(connection, plan, copied)
+            if copied and shard.path.is_dir():
+                check_copied_rows(connection, plan, copied, schema=COPIED, folder=shard.path)
     if chosen.joined:
         _refuse_shared_tasks(connection, shards)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,11 +93,18 @@ def read_shard(
 
 @contextlib.contextmanager
 def attached_shard(
-    connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    run_ids: Collection[str] | None = None,
+    *,
+    on_wait: Callable[[str], None],
 ) -> Iterator[None]:
-    """Attach a warehouse to merge for reading, and always detach it."""
+    """Attach a warehouse to merge for reading, and always detach it.
+
+    A folder of marts has only the mart `runs`, or all marts with the rows of `run_ids`.
+    """
     if path.is_dir():
-        attach_folder(connection, path, SHARD)
+        attach_folder(connection, path, SHARD, run_ids)
     else:
         _attach_file(connection, path, on_wait=on_wait)
     try:
@@ -119,12 +126,17 @@ def _attach_file(
 
 @contextlib.contextmanager
 def reopened_shard(
-    connection: duckdb.DuckDBPyConnection, shard: Shard, *, on_wait: Callable[[str], None]
+    connection: duckdb.DuckDBPyConnection,
+    shard: Shard,
+    run_ids: Collection[str],
+    *,
+    on_wait: Callable[[str], None],
 ) -> Iterator[None]:
-    """Attach a warehouse again; raise FileError if its runs have changed since it was read."""
-    with attached_shard(connection, shard.path, on_wait=on_wait):
+    """Attach a warehouse again; raise FileError if these runs have changed since it was read."""
+    with attached_shard(connection, shard.path, run_ids, on_wait=on_wait):
         rows = connection.execute(f"select run_id, profiled_at from {SHARD}.main.runs").fetchall()
-        if dict(rows) != {run_id: row["profiled_at"] for run_id, row in shard.runs.items()}:
+        now = {run_id: time for run_id, time in rows if run_id in run_ids}
+        if now != {run_id: shard.runs[run_id]["profiled_at"] for run_id in run_ids}:
             raise FileError(
                 f"{shard.path} has changed while it was read; nothing was written\n"
                 "  what to do: give the same command again"

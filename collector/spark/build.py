@@ -19,13 +19,13 @@ import duckdb
 from collector.artifacts import Run
 from collector.cache import log_folder
 from collector.child_process import spotter_command
-from collector.errors import FileError, LinesError, SpotterError, UsageError
+from collector.errors import FileError, LinesError, SpotterError, UsageError, install_extra
 from collector.profiling.audits import UNREADABLE, find_problems
 from collector.profiling.plan import load_plan, project_dir
 from collector.profiling.problems import RunProblem, file_problem
 from collector.profiling.profile import BrokenRunsError, ProfileSettings
 from collector.profiling.statistics import PRICE_FIELDS, PriceList, Statistics
-from collector.remote_paths import is_remote
+from collector.remote_paths import is_remote, mask_password
 from collector.temporary_files import temporary_folder
 from collector.terminal import counted_noun
 from collector.warehouse.access import OFFLINE, SCRATCH
@@ -71,7 +71,10 @@ class Failure:
 def check_installed() -> None:
     """Raise UsageError if Spark cannot be started here."""
     if not all(map(_is_installed, ("pyspark", "dbt.adapters.spark"))):
-        raise UsageError("--engine spark needs more packages: pip install 'spotter[spark]'")
+        raise UsageError(
+            "--engine spark needs packages that are not installed\n"
+            f"  what to do: {install_extra('spark')}"
+        )
     home = os.environ.get("JAVA_HOME")
     if not shutil.which("java", path=str(Path(home, "bin")) if home else None):
         raise UsageError(
@@ -93,9 +96,9 @@ def marts_folder() -> Path:
     given = os.environ.get("SPOTTER_SPARK_WAREHOUSE", "")
     if "://" in given:
         raise UsageError(
-            f"SPOTTER_SPARK_WAREHOUSE is {given}, but the marts must be in a folder on a disk\n"
-            "  what to do: build with `dbt build --target spark`, copy the marts to a disk, and"
-            " read them with `spotter merge FOLDER`"
+            f"SPOTTER_SPARK_WAREHOUSE is {mask_password(given)}, but here the marts must be in a"
+            " folder on a disk\n  what to do: build with `dbt build --target spark`, and read the"
+            " marts with `spotter merge ADDRESS`"
         )
     return Path(given or MARTS_FOLDER).absolute()
 
@@ -144,8 +147,14 @@ def _build_error(failures: list[Failure], log: Path) -> SpotterError:
     text = failures[0].message if failures else "dbt could not read the project"
     if "PATH_NOT_FOUND" in text:
         return FileError("no file matches the rollouts or their materialized inputs on Spark")
+    if scheme := re.search(r'No FileSystem for scheme "?(\w+)', text):
+        return UsageError(
+            f"Spark has no file system for {scheme[1]}://\n  what to do: give Spark its package"
+            " (spark.jars.packages, for S3 org.apache.hadoop:hadoop-aws with s3a:// addresses)"
+        )
     found = re.search(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", text)
-    reason = found[1] if found else text.strip().splitlines()[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    reason = found[1] if found else "\n  ".join(lines[:2])
     return SpotterError(f"Spark could not build the models: {reason}\n  the log is {log}")
 
 

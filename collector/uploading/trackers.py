@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Protocol, cast
 
-from collector.errors import UsageError
+from collector.errors import UsageError, install_extra
 from collector.uploading.content import TrackerRun, Upload
 
 TRACKERS = ("wandb", "mlflow")
@@ -39,5 +39,5 @@ def load_tracker(name: str) -> Tracker:
     except ImportError as error:
         raise UsageError(
             f"--upload {name} needs a package that cannot be imported: {error}\n"
-            f"  what to do: pip install 'spotter[{name}]'"
+            f"  what to do: {install_extra(name)}"
         ) from error

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -54,23 +56,89 @@ def test_a_folder_of_marts_becomes_the_same_warehouse(
         assert getattr(made, kind).read_bytes() == getattr(written, kind).read_bytes()
 
 
-def test_a_folder_that_lacks_something_is_refused(marts: Path, tmp_path: Path) -> None:
-    place = literal(marts / "runs" / "run_id=001" / "*.parquet")
+def rewrite(part: Path, change: str) -> None:
+    """Write a file of a mart again, with other columns."""
     with duckdb.connect() as connection:
-        connection.execute(f"create table runs as from read_parquet({place})")
-        connection.execute("alter table runs drop column made_with")
-        for path in (marts / "runs").glob("*/*.parquet"):
-            path.unlink()
-        target = marts / "runs" / "run_id=001" / "part-0.parquet"
-        connection.execute(f"copy runs to {literal(target)} (format parquet)")
+        place = f"read_parquet({literal(part)}, hive_partitioning = false)"
+        connection.execute(f"create table part as select * {change} from {place}")
+        connection.execute(f"copy part to {literal(part)} (format parquet)")
+
+
+def only_part(marts: Path, mart: str, run: str = "001") -> Path:
+    (part,) = (marts / mart / f"run_id={run}").glob("*.parquet")
+    return part
+
+
+def remove_mart(mart: str) -> Callable[[Path], None]:
+    return lambda marts: shutil.rmtree(marts / mart)
+
+
+def change_columns(mart: str, change: str) -> Callable[[Path], None]:
+    return lambda marts: rewrite(only_part(marts, mart), change)
+
+
+def repeat_part(marts: Path) -> None:
+    part = only_part(marts, "task_profiles")
+    shutil.copy(part, part.with_name("part-1.parquet"))
+
+
+def repeat_run(marts: Path) -> None:
+    shutil.copytree(marts / "runs" / "run_id=001", marts / "runs" / "run_id=%3001")
+
+
+def unname_run(marts: Path) -> None:
+    folder = marts / "runs" / "run_id=__HIVE_DEFAULT_PARTITION__"
+    (marts / "runs" / "run_id=001").rename(folder)
+
+
+def damage_part(marts: Path) -> None:
+    part = only_part(marts, "task_bands")
+    part.write_bytes(part.read_bytes()[:-9])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (change_columns("runs", "exclude (made_with)"), "another version: no column made_with"),
+        (
+            change_columns("task_profiles", "replace (task_index + 0.5e0 as task_index)"),
+            "another version: task_index is double, not bigint",
+        ),
+        (remove_mart("task_profiles"), "contradict one another (task_profiles and task_bands)"),
+        (remove_mart("rollout_infos"), "contradict one another (task_profiles and rollout_infos)"),
+        (remove_mart("agent_metrics"), "contradict one another (conserve_metrics)"),
+        (remove_mart("runs"), "is a folder without marts"),
+        (repeat_part, "task_profiles has rows of 001 twice"),
+        (repeat_run, "are the same run, 001"),
+        (unname_run, "does not name a run"),
+        (damage_part, "a file of the mart task_bands: "),
+    ],
+    ids=lambda one: getattr(one, "__name__", None) or str(one)[:30],
+)
+def test_a_folder_with_a_defect_is_refused(
+    change: Callable[[Path], None], said: str, marts: Path, tmp_path: Path
+) -> None:
+    change(marts)
     done = run_command("spotter", "merge", marts, "-w", "copy.duckdb", cwd=tmp_path)
-    assert done.returncode == 4
-    assert "filled by another version: runs has no made_with" in done.stderr
-    (tmp_path / "empty").mkdir()
-    done = run_command("spotter", "merge", "empty", "-w", "copy.duckdb", cwd=tmp_path)
-    assert done.returncode == 4
-    assert "is a folder without marts" in done.stderr
+    assert done.returncode == 4, done.stderr
+    assert said in done.stderr
+    assert "what to do: " in done.stderr
     assert not (tmp_path / "copy.duckdb").exists()
+
+
+def test_what_a_stopped_build_left_and_the_folders_above_do_not_count(
+    warehouse: Path, marts: Path, tmp_path: Path
+) -> None:
+    for folder in (".spark-staging-1", "_temporary/0/attempt_1"):
+        shutil.copytree(marts / "task_bands", marts / "task_bands" / folder)
+    part = only_part(marts, "task_bands")
+    shutil.copy(part, part.with_name("_part.parquet"))
+    above = tmp_path / "agent_name=other"
+    above.mkdir()
+    marts.rename(above / "marts")
+    done = run_command("spotter", "merge", above / "marts", "-w", "copy.duckdb", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert contents(tmp_path / "copy.duckdb") == contents(warehouse)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +162,7 @@ def test_spark_is_asked_for_only_where_it_is_installed(
     monkeypatch.chdir(tmp_path)
     words = ["profile", "one.jsonl", "--engine", "spark"]
     found = importlib.util.find_spec
-    for missing, said in (("pyspark", "pip install 'spotter[spark]'"), ("", "needs Java 17")):
+    for missing, said in (("pyspark", "pip install '.[spark]'"), ("", "needs Java 17")):
         monkeypatch.setattr(
             importlib.util,
             "find_spec",

@@ -217,6 +217,50 @@ def test_a_store_that_refuses_or_is_gone_is_an_error_that_names_the_address(
     assert "check the address and the network" in message
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError("Forbidden"), "no permission to read s3://bucket/"),
+        (FileNotFoundError("404"), " is gone since it was found; nothing was written"),
+    ],
+    ids=["forbidden", "gone"],
+)
+def test_a_store_that_fails_midway_is_told(
+    error: OSError,
+    said: str,
+    local: Profiled,
+    store: ObjectStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The question fails that DuckDB asks when it opens a file, whichever it is."""
+    write_mart_folder(local.warehouse, tmp_path / "marts")
+    store.put("s3://bucket/midway", tmp_path / "marts")
+    ask = remote_files.DuckdbFiles.info
+    for command in (("profile", "s3://bucket/runs/run.jsonl"), ("merge", "s3://bucket/midway")):
+        for good in (0, 3):
+            asked = iter(range(good))
+
+            def info(
+                self: remote_files.DuckdbFiles, path: str, asked: Iterator[int] = asked
+            ) -> dict[str, object]:
+                if next(asked, None) is None:
+                    with monkeypatch.context() as patch:
+                        patch.setattr(remote_files.open_store("s3").files, "info", fail)
+                        return ask(self, path)
+                return ask(self, path)
+
+            def fail(*_: object) -> None:
+                raise error
+
+            monkeypatch.setattr(remote_files.DuckdbFiles, "info", info)
+            done = run_command("spotter", *command, "-w", "w.duckdb", cwd=tmp_path)
+            assert done.returncode == 4, done.stderr
+            assert said in done.stderr
+            assert "Traceback" not in done.stderr
+            assert not (tmp_path / "w.duckdb").exists()
+
+
 class Forbidding(BaseHTTPRequestHandler):
     """A store that allows nothing."""
 

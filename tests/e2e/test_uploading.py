@@ -323,7 +323,7 @@ def test_a_package_that_is_missing_is_told_before_any_work(
     run = odd_run(offline)
     done = run_profile(run.rollouts, "--upload", tracker, cwd=offline)
     assert done.returncode == 2
-    assert f"pip install 'spotter[{tracker}]'" in done.stderr
+    assert f"pip install '.[{tracker}]'" in done.stderr
     assert not run.warehouse.exists()
     words = ["-a", "a", "-i", "no-tasks.jsonl", "-o", "out.jsonl", "--upload", tracker]
     done = run_command("spotter", "collect", *words, cwd=offline)

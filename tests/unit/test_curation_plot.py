@@ -84,6 +84,6 @@ def test_png_without_pillow_is_an_error_that_names_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(UsageError, match=r"pip install 'spotter\[plot\]'"):
+    with pytest.raises(UsageError, match=r"pip install '\.\[plot\]'"):
         check_plot(tmp_path / "plot.png")
     check_plot(tmp_path / "plot.svg")

@@ -10,7 +10,13 @@ import pytest
 from collector import artifacts, remote_files
 from collector.errors import FileError, UsageError
 from collector.remote_files import DuckdbFiles, RemoteFile, RemoteInfo, Store
-from collector.remote_paths import RemotePath, is_remote, located_path
+from collector.remote_paths import (
+    RemotePath,
+    is_remote,
+    located_path,
+    mask_password,
+    refuse_remote,
+)
 
 CONTENT = random.Random(3).randbytes(100_003)
 
@@ -63,9 +69,18 @@ def test_other_paths_are_local(text: str) -> None:
 def test_a_container_of_an_account_is_not_a_password() -> None:
     address = "abfss://container@account.dfs.core.windows.net/run.jsonl"
     assert str(located_path(address)) == address
-    with pytest.raises(UsageError, match="has a user and a password") as error:
-        located_path("s3://key:planted@bucket/run.jsonl")
-    assert "planted" not in str(error.value)
+    assert str(located_path("hdfs://name:8020/a@b")) == "hdfs://name:8020/a@b"
+
+
+@pytest.mark.parametrize("scheme", ["s3", "S3", "s3n", "https"])
+@pytest.mark.parametrize("password", ["planted", "pla/nted", "planted/", "8020planted"])
+def test_an_address_with_a_password_is_refused_and_not_repeated(scheme: str, password: str) -> None:
+    address = f"{scheme}://key:{password}@bucket/run.jsonl"
+    for refuse in (located_path, lambda text: refuse_remote(Path(text), "a warehouse")):
+        with pytest.raises(UsageError) as error:
+            refuse(address)
+        assert "pla" not in str(error.value)
+    assert "pla" not in mask_password(address)
 
 
 def test_threads_that_share_a_file_read_their_own_parts() -> None:

@@ -20,21 +20,21 @@ task_agents as (
         task_index
 ),
 
--- the last failed attempt; where a file does not number its attempts, always the same one of them
+-- the last failed attempt; without numbers of attempts, always the same one
 failures as (
     select
         *,
-        count(*) over (partition by run_id, task_index, rollout_index) as failed_attempt_count
+        count(*) over (partition by run_id, task_index, rollout_index) as attempt_count
     from {{ ref('stg_failures') }}
     where is_readable
-    qualify row_number() over (
-        partition by run_id, task_index, rollout_index
-        order by
-            attempt desc,
-            failure_class nulls last,
-            given_class nulls last,
-            reward nulls last
-    ) = 1
+    qualify
+        row_number() over (
+            partition by run_id, task_index, rollout_index
+            order by
+                attempt desc,
+                concat_ws(' ', failure_class, given_class) asc,
+                reward asc nulls last
+        ) = 1
 ),
 
 expected as (
@@ -47,7 +47,7 @@ expected as (
         keyed.is_measured,
         keyed.is_masked,
         keyed.is_scored,
-        coalesce(failures.failed_attempt_count, 0) as failed_attempt_count,
+        coalesce(failures.attempt_count, 0) as failed_attempt_count,
         not keyed.is_completed and case
             when failures.failure_class is null then runs.is_missing_zero
             else array_contains(runs.zero_classes, failures.failure_class)
