@@ -18,6 +18,7 @@ from collector.commands.common import (
 )
 from collector.errors import UsageError
 from collector.remote_paths import located_path
+from collector.suggestions import first_names
 from collector.terminal import Progress, counted_noun, say, show
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ def merge(
             readable=False,
             show_default=False,
             help="The warehouses to merge, or folders with the marts that Spark built, also in an"
-            " object store. They are only read.",
+            " object store. A warehouse of an earlier version is brought up to date; otherwise they"
+            " are only read.",
         ),
     ] = None,
     *,
@@ -62,12 +64,13 @@ def merge(
     """Merge warehouses: join the shards of a run, and copy all other runs.
 
     A run that is in several warehouses is joined, with the same figures as if its files had been
-    profiled together. Its shards must have been collected with --shard, or profiled with --shard.
+    profiled together. Its shards must have been collected or profiled with --shard, and have one
+    name: the same --run-id.
     A run that the written warehouse already has is replaced. Stored comparisons are not merged.
 
     \b
-    spotter profile shards/part1.jsonl --run-id nightly -w shards/part1.duckdb
-    spotter profile shards/part2.jsonl --run-id nightly -w shards/part2.duckdb
+    spotter profile shards/part1.jsonl --shard --run-id nightly -w shards/part1.duckdb
+    spotter profile shards/part2.jsonl --shard --run-id nightly -w shards/part2.duckdb
     spotter merge shards/part1.duckdb shards/part2.duckdb -w warehouse.duckdb -o results/
     spotter merge spark-warehouse/ -w warehouse.duckdb
     spotter merge s3://bucket/marts -w warehouse.duckdb
@@ -106,8 +109,21 @@ def _report(merged: Merged, *, as_json: bool, is_verbose: bool, is_explained: bo
         facts = [Fact("Merged", text) for text in _sentences(merged)]
         blocks = [*report.as_blocks(outcome, is_verbose=is_verbose), *facts]
         show(with_explanation(blocks) if is_explained else blocks)
+    if merged.lone_shards:
+        say(f"warning: {_lone_text(merged.lone_shards)}")
     for warning in warnings(outcome, is_short=report.is_short(outcome, is_verbose=is_verbose)):
         say(f"warning: {warning}")
+
+
+def _lone_text(run_ids: list[str]) -> str:
+    """Warn that a shard has not met the other shards of its run, which may have another name."""
+    named = first_names(run_ids)
+    what = "is a shard" if len(run_ids) == 1 else "are shards"
+    return (
+        f"{named} {what} without other shards of the same name, and copied alone\n"
+        "  what to do: give all shards of a run one name, with --run-id or `spotter runs rename`,"
+        " and merge again"
+    )
 
 
 def _sentences(merged: Merged) -> list[str]:

@@ -56,6 +56,12 @@ def check_kept(run_id: str, shards: Sequence[Shard], plan: Plan) -> None:
     """Raise UsageError if a shard has no kept rows of a run, or those of another version."""
     for shard in shards:
         kept = shard.kept.get(run_id)
+        if kept is None and shard.path.is_dir():
+            raise UsageError(
+                f"{label(run_id)} is in {len(shards)} places, and one of them is {shard.path}:"
+                " Spark built these marts, and keeps no rows to join\n  what to do: leave out the"
+                " other places, or profile the shards of the run with DuckDB"
+            )
         if kept is None:
             raise UsageError(
                 f"{label(run_id)} is in {len(shards)} warehouses, but {shard.path} does not have"

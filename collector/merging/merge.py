@@ -49,6 +49,8 @@ class Merged:
     """The number of shards of each run that was joined."""
     copied: list[str]
     """The runs that only one of the warehouses had."""
+    lone_shards: list[str]
+    """Those of them that were profiled as shards, so that others may be missing."""
 
 
 def merge(
@@ -139,7 +141,8 @@ class _Merging:
             fill=fill,
         )
         counts = {run_id: len(held) for run_id, held in joined.items()}
-        return Merged(outcome, len(self.shards), counts, chosen.copied)
+        lone = [run_id for run_id in chosen.copied if run_id in holders[run_id][0].kept]
+        return Merged(outcome, len(self.shards), counts, chosen.copied, lone)
 
     def _tags(self, warehouse: Path) -> dict[str, dict[str, str]]:
         """Return the tags of each run: those that it has in the warehouse, and the shards'."""

@@ -241,6 +241,18 @@ def test_shards_with_different_settings_are_refused_with_what_differs(
     assert "slice_by" not in message
 
 
+def test_a_shard_that_meets_no_other_is_a_warning(pair: list[Profiled], tmp_path: Path) -> None:
+    one, two = (
+        shard_of(shard, f"alone{number}.duckdb", "--shard", run_id=f"part{number}")
+        for number, shard in enumerate(pair)
+    )
+    done = merge(one, two, "-w", "alone.duckdb", cwd=tmp_path)
+    assert "2 runs copied" in done.stdout
+    assert "part0, part1 are shards without other shards of the same name" in done.stderr
+    again = merge(two, "-w", "one.duckdb", cwd=tmp_path)
+    assert "part1 is a shard without other shards of the same name" in again.stderr
+
+
 def test_shards_with_different_prices_are_refused(pair: list[Profiled], tmp_path: Path) -> None:
     prices = tmp_path / "prices.yml"
     prices.write_text("m: {input: 1, output: 2}\n", encoding="utf-8")
