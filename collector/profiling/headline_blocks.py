@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 
@@ -20,12 +21,12 @@ from collector.terminal.blocks import (
     TextTable,
     Words,
 )
-from collector.warehouse.sql import Row
+from collector.warehouse.sql import Row, literal
 
 SHOWN_AGENTS = 10
 SHOWN_SLICES = 20
 SHOWN_CLASSES = 5
-# run ids that need no quoting in SQL
+# run ids that need no quoting in a shell
 PLAIN_ID = re.compile(r"[\w.:-]+")
 # with rewards of 0 and 1 the best is a pass and the worst a failure
 TWINS = {"max_at_k": "pass_at_k", "min_at_k": "pass_hat_k"}
@@ -50,25 +51,33 @@ def headline_blocks(headlines: Headlines, *, run_id: str, sql: str) -> Iterator[
     agents = headlines.agents()
     for agent in agents[:SHOWN_AGENTS]:
         yield from _agent_blocks(agent, headlines.only(agent))
-    run = f"run_id = '{run_id}'" if PLAIN_ID.fullmatch(run_id) else "true"
+    run = f"run_id = {literal(run_id)}"
     if len(agents) > SHOWN_AGENTS:
         more = counted_noun(len(agents) - SHOWN_AGENTS, "more agent")
-        query = f'{sql} "select agent_name, score, value, low, high from agent_scores where {run}"'
-        yield Line((f"… and {more}: ", Styled(query, "command")), indent=2)
+        query = f"select agent_name, score, value, low, high from agent_scores where {run}"
+        shown = Styled(_command(sql, query, run_id), "command")
+        yield Line(
+            (f"… and {more}: ", shown) if run_id.isprintable() else f"… and {more}", indent=2
+        )
         yield Line()
-    if headlines.bands:
+    if headlines.bands and run_id.isprintable():
         tasks = (
-            f'{sql} "select task_index, band, pass_count, rollout_count, learnability'
-            f' from task_bands where {run} order by learnability desc"'
+            "select task_index, band, pass_count, rollout_count, learnability"
+            f" from task_bands where {run} order by learnability desc"
         )
         rollouts = (
-            f'{sql} "select task_index, rollout_index, reward, finding_count, answer'
-            f' from rollout_health where {run} and finding_count > 0"'
+            "select task_index, rollout_index, reward, finding_count, answer"
+            f" from rollout_health where {run} and finding_count > 0"
         )
         yield Line("Which tasks to train on, and which rollouts to look at:", indent=2)
-        yield Line(Styled(tasks, "command"), indent=4)
-        yield Line(Styled(rollouts, "command"), indent=4)
+        for query in (tasks, rollouts):
+            yield Line(Styled(_command(sql, query, run_id), "command"), indent=4)
         yield Line()
+
+
+def _command(sql: str, query: str, run_id: str) -> str:
+    """Return a command to paste; quotes and dollars of an odd name stay what they are."""
+    return f'{sql} "{query}"' if PLAIN_ID.fullmatch(run_id) else f"{sql} {shlex.quote(query)}"
 
 
 def masks_text(masks: list[Row]) -> str:

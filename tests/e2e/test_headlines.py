@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.programs import run_command
 from tests.responses import response, says
 from tests.support import (
     Profiled,
@@ -191,6 +193,19 @@ def test_the_queries_that_are_shown_can_be_asked(mixed: Printed) -> None:
     assert len(shown) == 2
     for query in shown:
         assert mixed.run.query(query)
+
+
+def test_the_queries_for_a_run_with_an_odd_name_show_that_run(tmp_path: Path) -> None:
+    rows = [key(task, index, reward=index) for task in range(2) for index in range(2)]
+    for name in ("other", "it's $HOME `a`"):
+        mine = rows[: 2 if name == "other" else 4]
+        run = write_run(tmp_path, mine, inputs=inputs_of(mine), name="odd")
+        done = run_profile(run.rollouts.name, "--run-id", name, cwd=tmp_path)
+    (query,) = (line for line in done.stdout.splitlines() if "learnability" in line)
+    command, *words = shlex.split(query)
+    shown = run_command(command, *words, "--json", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert len(read_json(shown.stdout)) == 2
 
 
 def test_bands_are_counted(mixed: Printed) -> None:
