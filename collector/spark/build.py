@@ -77,8 +77,9 @@ def check_installed() -> None:
         )
     home = os.environ.get("JAVA_HOME")
     if not shutil.which("java", path=str(Path(home, "bin")) if home else None):
+        place = f"is not in JAVA_HOME ({home})" if home else "is not installed"
         raise UsageError(
-            "--engine spark needs Java 17 or later, which is not installed\n"
+            f"--engine spark needs Java 17 or later, which {place}\n"
             "  what to do: install it (Debian: apt install openjdk-17-jre-headless), or set"
             " JAVA_HOME"
         )

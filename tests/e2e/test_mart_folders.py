@@ -162,7 +162,10 @@ def test_spark_is_asked_for_only_where_it_is_installed(
     monkeypatch.chdir(tmp_path)
     words = ["profile", "one.jsonl", "--engine", "spark"]
     found = importlib.util.find_spec
-    for missing, said in (("pyspark", "pip install '.[spark]'"), ("", "needs Java 17")):
+    for missing, said in (
+        ("pyspark", "pip install '.[spark]'"),
+        ("", "needs Java 17 or later, which is not in JAVA_HOME ("),
+    ):
         monkeypatch.setattr(
             importlib.util,
             "find_spec",
