@@ -36,7 +36,7 @@ def check_copied_rows(
 ) -> None:
     """Raise FileError if the marts of a run have a row twice, or contradict one another.
 
-    The tables of `schema` have the names of the marts.
+    The tables of `schema` have the names of the marts, and may have rows of other runs.
     """
     connection.execute(
         f"create or replace table {schema}.batch as select unnest(?::varchar[]) as run_id",
@@ -44,7 +44,10 @@ def check_copied_rows(
     )
     for model in plan.batch("marts"):
         keys = ", ".join(model.key)
-        twice = f"select run_id from {schema}.{model.name} group by {keys} having count(*) > 1"
+        twice = (
+            f"select run_id from {schema}.{model.name} where run_id in (from {schema}.batch)"
+            f" group by {keys} having count(*) > 1"
+        )
         if found := connection.execute(f"{twice} limit 1").fetchone():
             raise FileError(
                 f"{folder / model.name} has rows of {label(found[0])} twice\n  what to do: {HINT}"
@@ -69,9 +72,10 @@ def _missing_rows(schema: str) -> Iterator[tuple[str, str]]:
                 f" != (run_id in (select run_id from {schema}.{other}))"
             )
             yield query, f"{first} and {other}"
+    found = f"select run_id, count(*) as found from {schema}.rollout_infos group by run_id"
     query = (
-        f"select run_id from {schema}.runs left join (select run_id, count(*) as found"
-        f" from {schema}.rollout_infos group by run_id) using (run_id)"
+        f"select run_id from {schema}.batch"
+        f" inner join {schema}.runs using (run_id) left join ({found}) using (run_id)"
         " where completed_rollout_count != coalesce(found, 0)"
     )
     yield query, "runs and rollout_infos"

@@ -1,7 +1,7 @@
 """Read a folder with the marts as Parquet files, as Spark writes them, also in an object store.
 
-A mart is `<folder>/<mart>/run_id=<run>/<part>.parquet`. What Spark leaves behind when it is stopped
-has names that begin with a dot or an underscore, and is no part of a mart.
+A mart is `<folder>/<mart>/run_id=<run>/<part>.parquet`. Other files are ignored: a build that is
+stopped leaves some, whose names begin with a dot or an underscore.
 """
 
 from __future__ import annotations

@@ -14,7 +14,16 @@ from collector.cli import main
 from collector.warehouse.sql import literal
 from tests.mart_folders import write_mart_folder
 from tests.programs import run_command
-from tests.support import ALL_MARTS, Profiled, inputs_of, key, profiled, run_profile, write_run
+from tests.support import (
+    ALL_MARTS,
+    MARTS,
+    Profiled,
+    inputs_of,
+    key,
+    profiled,
+    run_profile,
+    write_run,
+)
 
 IDS = ("001", "it's a/b c")
 
@@ -139,6 +148,21 @@ def test_what_a_stopped_build_left_and_the_folders_above_do_not_count(
     done = run_command("spotter", "merge", above / "marts", "-w", "copy.duckdb", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert contents(tmp_path / "copy.duckdb") == contents(warehouse)
+
+
+def test_only_the_runs_of_the_folder_are_checked(
+    warehouse: Path, marts: Path, tmp_path: Path
+) -> None:
+    """A warehouse may have a run that an earlier version profiled in another way."""
+    shutil.copy(warehouse, tmp_path / "other.duckdb")
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        for mart in MARTS:
+            connection.execute(f"update {mart} set run_id = 'other' || run_id")
+        connection.execute("delete from rollout_infos")
+        connection.execute("insert into task_bands from task_bands")
+    words = ("merge", "other.duckdb", marts, "-w", "copy.duckdb")
+    done = run_command("spotter", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(
