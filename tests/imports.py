@@ -111,10 +111,13 @@ def _row_differences(key: tuple[str, int], row: Row, wanted: Row) -> Iterator[st
         "input_tokens": usage.get("input_tokens"),
         "output_tokens": usage.get("output_tokens"),
         "messages": message_count(row),
+        "masked": row["failure_kind"] if row.get("mask_sample") else None,
     }
+    if wanted.get("masked"):
+        found["stored_reward"] = row.get("stored_reward")
     for name, value in found.items():
-        if not _is_same(value, wanted[name]):
-            yield f"{key}: {name} {value!r}, not {wanted[name]!r}"
+        if not _is_same(value, wanted.get(name)):
+            yield f"{key}: {name} {value!r}, not {wanted.get(name)!r}"
     metrics = wanted.get("metrics")
     for name, value in metrics.items() if isinstance(metrics, dict) else ():
         if not _is_same(row.get(f"metric_{name}", row.get(name)), value):

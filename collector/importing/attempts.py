@@ -24,6 +24,16 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Mask:
+    """Why the reward of an attempt that did not fail counts in no statistic."""
+
+    kind: str
+    """`<framework>:<word of the framework>`, such as `harbor:reward_invalid`."""
+    reason: str
+    """What the framework says, as a sentence."""
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One attempt at a task, as the log has it."""
 
@@ -44,6 +54,8 @@ class Attempt:
     """What the verifier and the framework said besides, kept as it is. Texts, lists and objects
     become fields of the rollout; numbers go into its field `details`, since they are not scores."""
     failure: Failure | None = None
+    mask: Mask | None = None
+    """Set if the framework itself calls the reward invalid; `reward` is what it stored."""
     agent: str | None = None
     """Who made the attempt, if the run has several agents."""
     model: str | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -17,6 +18,7 @@ RUN_COLUMNS = (
     TextColumn("tasks", 5, "right"),
     TextColumn("rollouts", 8, "right"),
     TextColumn("failed", 6, "right"),
+    TextColumn("masked", 6, "right"),
     TextColumn("missing", 7, "right"),
 )
 
@@ -73,6 +75,7 @@ def _run_data(run: ImportedRun) -> dict[str, Any]:
         "missing_rollout_count": counts.missing_count,
         "unscored_rollout_count": counts.unscored_count,
         "failed_attempts": dict(counts.failures),
+        "masked_rollouts": dict(counts.masked),
         "agents": dict(counts.agents),
         "identity": asdict(run.identity),
         "losses": run.losses,
@@ -86,6 +89,7 @@ def _table(runs: list[ImportedRun]) -> Iterator[Block]:
             f"{run.counts.task_count:,}",
             f"{run.counts.rollout_count:,}",
             f"{run.counts.failed_count:,}",
+            f"{run.counts.masked.total():,}",
             f"{run.counts.missing_count:,}",
         )
         for run in runs
@@ -103,10 +107,16 @@ def _run_blocks(run: ImportedRun, result: Imported) -> Iterator[Block]:
     yield Fact("Rollouts", Styled(shown, "good" if is_whole else "caution"))
     yield Fact("Tasks", f"{counts.task_count:,}")
     if counts.failures:
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in counts.failures.most_common())
-        yield Fact("Failed", f"{counted_noun(counts.failed_count, 'rollout')}: {kinds}")
+        yield Fact("Failed", _kinds(counts.failed_count, counts.failures))
+    if counts.masked:
+        yield Fact("Masked", _kinds(counts.masked.total(), counts.masked))
     if counts.missing_count:
         yield Fact("Missing", counted_noun(counts.missing_count, "rollout"))
     if counts.unscored_count:
         yield Fact("Unscored", f"{counted_noun(counts.unscored_count, 'rollout')}")
     yield Fact("Agents", ", ".join(sorted(counts.agents)))
+
+
+def _kinds(rollout_count: int, kinds: Counter[str]) -> str:
+    shown = ", ".join(f"{kind} {count:,}" for kind, count in kinds.most_common())
+    return f"{counted_noun(rollout_count, 'rollout')}: {shown}"

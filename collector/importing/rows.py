@@ -57,7 +57,7 @@ class RowMaker:
         return {
             **self._own_row(attempt, key),
             "response": self._response(attempt),
-            "reward": finite(attempt.reward),
+            **_verdict(attempt),
             **_further(attempt),
         }
 
@@ -65,14 +65,13 @@ class RowMaker:
         """Return the failed attempt, the so-manieth of its rollout."""
         failure = attempt.failure
         assert failure
-        stored = finite(failure.stored_reward)
         return {
             **self._own_row(attempt, key),
             "_ng_attempt_index": number,
             "_ng_failure_class": failure.kind[:CLASS_CHARACTERS] or "(unknown)",
             "_ng_failure_terminal": not failure.is_retried,
             "_ng_failure_message": failure.message[:MESSAGE_CHARACTERS],
-            **({"stored_reward": stored} if stored is not None else {}),
+            **_stored(failure.stored_reward),
             "response": self._response(attempt),
             **_further(attempt),
         }
@@ -113,6 +112,25 @@ class RowMaker:
 def finite(value: float | None) -> float | None:
     """Return a number, or None if it is not finite."""
     return value if value is not None and math.isfinite(value) else None
+
+
+def _verdict(attempt: Attempt) -> Json:
+    """Return the reward; that of a masked attempt stands beside, with the reason."""
+    mask = attempt.mask
+    if mask is None:
+        return {"reward": finite(attempt.reward)}
+    return {
+        "reward": None,
+        **_stored(attempt.reward),
+        "mask_sample": True,
+        "failure_kind": mask.kind[:CLASS_CHARACTERS],
+        "failure_reason": mask.reason[:MESSAGE_CHARACTERS],
+    }
+
+
+def _stored(reward: float | None) -> Json:
+    stored = finite(reward)
+    return {"stored_reward": stored} if stored is not None else {}
 
 
 def _index(key: Key) -> Json:

@@ -46,7 +46,9 @@ class ImportCounts:
     rollout_count: int = 0
     missing_count: int = 0
     unscored_count: int = 0
-    """Rollouts without a reward, although they did not fail."""
+    """Rollouts without a reward, although they neither failed nor are masked."""
+    masked: Counter[str] = field(default_factory=Counter)
+    """Rollouts whose reward the framework calls invalid, by kind."""
     failures: Counter[str] = field(default_factory=Counter)
     """Failed attempts by kind."""
     failed_count: int = 0
@@ -110,7 +112,10 @@ class RunWriter:
         self._lost.discard(key)
         self._write(self._rollouts, self._maker.rollout_row(attempt, key))
         self.counts.rollout_count += 1
-        self.counts.unscored_count += finite(attempt.reward) is None
+        if attempt.mask:
+            self.counts.masked[attempt.mask.kind] += 1
+        else:
+            self.counts.unscored_count += finite(attempt.reward) is None
 
     def expect(self, expected: Expected) -> None:
         """Write the input of an attempt that the log does not have."""

@@ -11,7 +11,7 @@ import pytest
 from collector.atomic_files import Drafts
 from collector.errors import InvariantError, UsageError
 from collector.importing.asked import asked_row
-from collector.importing.attempts import Attempt, Expected, Failure, Identity
+from collector.importing.attempts import Attempt, Expected, Failure, Identity, Mask
 from collector.importing.formats.trace_messages import branches
 from collector.importing.json_paths import parse_path
 from collector.importing.json_values import count, usage
@@ -119,8 +119,8 @@ def test_tokens_that_are_floats_become_integers() -> None:
     assert usage(None, float("nan")) is None
 
 
-def attempt(rollout: int, *, failure: Failure | None = None) -> Attempt:
-    return Attempt("t", rollout, asked_row("?"), reward=1.0, failure=failure)
+def attempt(rollout: int, *, failure: Failure | None = None, mask: Mask | None = None) -> Attempt:
+    return Attempt("t", rollout, asked_row("?"), reward=1.0, failure=failure, mask=mask)
 
 
 def test_a_retry_that_succeeds_is_no_lost_rollout(tmp_path: Path) -> None:
@@ -139,6 +139,23 @@ def test_a_retry_that_succeeds_is_no_lost_rollout(tmp_path: Path) -> None:
         counts = writer.finish()
     assert (counts.rollout_count, counts.failed_count, counts.missing_count) == (1, 1, 1)
     assert counts.failures == {"Timeout": 2}
+
+
+def test_a_masked_reward_stands_beside_with_the_reason(tmp_path: Path) -> None:
+    files = ImportFiles(tmp_path / "run.jsonl")
+    mask = Mask("test:reward_invalid", "the verifier was disturbed")
+    with Drafts() as drafts:
+        with RunWriter(files, Identity("test"), drafts, lambda _: False) as writer:
+            writer.add(attempt(0, mask=mask))
+            writer.add(attempt(1))
+            counts = writer.finish()
+        drafts.publish()
+    masked, plain = (orjson.loads(line) for line in files.rollouts.read_bytes().splitlines())
+    assert (masked["reward"], masked["stored_reward"], masked["mask_sample"]) == (None, 1.0, True)
+    assert (masked["failure_kind"], masked["failure_reason"]) == (mask.kind, mask.reason)
+    assert plain["reward"] == 1.0
+    assert "mask_sample" not in plain
+    assert (counts.masked, counts.unscored_count) == ({mask.kind: 1}, 0)
 
 
 def test_an_expected_attempt_of_an_unknown_question_is_a_task_of_its_own(tmp_path: Path) -> None:
