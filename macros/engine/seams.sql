@@ -40,10 +40,7 @@
 {# A text with one space where there was any white space. #}
 {% macro one_spaced(text) %}{{ return(adapter.dispatch('one_spaced')(text)) }}{% endmacro %}
 
-{# Values in a fixed order. Sums of doubles depend on their order, so every mean and sum of doubles names one. #}
-{% macro values_in_order(expression, order_by) %}{{ return(adapter.dispatch('values_in_order')(expression, order_by)) }}{% endmacro %}
-{% macro sum_in_order(expression, order_by) %}{{ return(adapter.dispatch('sum_in_order')(expression, order_by)) }}{% endmacro %}
-{% macro mean_in_order(expression, order_by) %}{{ return(adapter.dispatch('mean_in_order')(expression, order_by)) }}{% endmacro %}
+{# Texts in a fixed order, with commas between them. #}
 {% macro text_in_order(expression, order_by) %}{{ return(adapter.dispatch('text_in_order')(expression, order_by)) }}{% endmacro %}
 
 {# Lists. `item` names an element inside of a condition or an expression. #}

@@ -1,0 +1,21 @@
+{# The mean of the values of a group, as an aggregate. Sums of doubles depend on their order, so it names one: columns that
+   tell the rows of a group apart. Nulls are left out; null if nothing is left, or if the mean overflows. #}
+{% macro mean_in_order(expression, order_by) -%}
+    {{ return(adapter.dispatch('mean_in_order')(expression, order_by)) }}
+{%- endmacro %}
+
+{% macro duckdb__mean_in_order(expression, order_by) -%}
+    {{ finite('list_avg(' ~ values_in_order(expression, order_by) ~ ')') }}
+{%- endmacro %}
+
+{% macro spark__mean_in_order(expression, order_by) -%}
+    aggregate(
+        {{ values_in_order(expression, order_by) }},
+        named_struct('total', 0e0, 'number', 0),
+        (so_far, item) -> named_struct(
+            'total', so_far.total + coalesce(cast(item as double), 0e0),
+            'number', so_far.number + case when item is null then 0 else 1 end
+        ),
+        so_far -> {{ finite('(so_far.total / nullif(so_far.number, 0))') }}
+    )
+{%- endmacro %}
