@@ -22,8 +22,11 @@ running as (
         sum(scored.offset_reward) over so_far as offset_sum,
         sum(scored.offset_reward * scored.offset_reward) over so_far as square_sum,
         count(case when scored.answer is null then 1 end) over so_far as lacking_count,
-        {{ last_known('votes.majority') }} over so_far as majority,
-        {{ last_known('votes.gym_majority') }} over so_far as gym_majority
+        -- a place without a vote keeps the vote before it
+        max_by(votes.majority, case when votes.majority is not null then place end)
+            over so_far as majority,
+        max_by(votes.gym_majority, case when votes.majority is not null then place end)
+            over so_far as gym_majority
     from scored
     left join {{ ref('int_majority_votes') }} as votes using (task_key, place)
     window so_far as (partition by scored.task_key order by scored.place)

@@ -8,7 +8,9 @@ task_slices as (
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
-        {{ list_position('runs.slice_by', 'slices.slice_by') }} as slice_by_index
+        cast(
+            nullif(array_position(runs.slice_by, slices.slice_by), 0) - 1 as bigint
+        ) as slice_by_index
     from {{ ref('int_task_slices') }} as slices
     inner join {{ ref('int_task_keys') }} as tasks using (task_key)
     inner join {{ ref('stg_runs') }} as runs on slices.run_id = runs.run_id

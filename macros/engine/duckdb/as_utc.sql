@@ -1,3 +1,0 @@
-{% macro duckdb__as_utc(column) -%}
-    timezone('UTC', {{ column }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__fail(message) -%}
-    error({{ message }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__json_value(expression) -%}
-    to_json({{ expression }})::varchar
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__last_known(expression) -%}
-    last_value({{ expression }} ignore nulls)
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__list_length(list) -%}
-    len({{ list }})
-{%- endmacro %}

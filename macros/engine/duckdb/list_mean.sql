@@ -1,3 +1,0 @@
-{% macro duckdb__list_mean(list) -%}
-    list_avg({{ list }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__list_of(items) -%}
-    [{{ items | join(', ') }}]
-{%- endmacro %}

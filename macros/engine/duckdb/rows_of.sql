@@ -1,3 +1,0 @@
-{% macro duckdb__rows_of(records) -%}
-    unnest({{ records }}, recursive := true)
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro duckdb__utc_now() -%}
-    now() at time zone 'UTC'
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro spark__as_utc(column) -%}
-    cast({{ column }} as timestamp_ltz)
-{%- endmacro %}

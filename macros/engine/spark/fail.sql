@@ -1,3 +1,0 @@
-{% macro spark__fail(message) -%}
-    cast(raise_error({{ message }}) as string)
-{%- endmacro %}

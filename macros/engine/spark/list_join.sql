@@ -1,3 +1,0 @@
-{% macro spark__list_join(list, separator) -%}
-    array_join({{ list }}, {{ separator }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro spark__list_json(list) -%}
-    to_json({{ list }})
-{%- endmacro %}

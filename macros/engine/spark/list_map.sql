@@ -1,3 +1,0 @@
-{% macro spark__list_map(list, item, expression) -%}
-    transform({{ list }}, {{ item }} -> {{ expression }})
-{%- endmacro %}

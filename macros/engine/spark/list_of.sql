@@ -1,3 +1,0 @@
-{% macro spark__list_of(items) -%}
-    array({{ items | join(', ') }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro spark__list_where(list, item, condition) -%}
-    filter({{ list }}, {{ item }} -> {{ condition }})
-{%- endmacro %}

@@ -1,3 +1,0 @@
-{% macro spark__rows_of(records) -%}
-    inline({{ records }})
-{%- endmacro %}
