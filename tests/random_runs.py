@@ -189,6 +189,7 @@ def write_random_run(folder: Path, seed: int, setting: Setting) -> Written:
     for name, kind in KINDS.items():
         for task in (next(tasks) for _ in range(kind.tasks)):
             asked, found = slice_fields(rng)
+            asked |= source_name(task)
             for agent, first in ((name, 0), *SHARED.get(name, ())):
                 for index in range(first, first + rng.randint(*kind.repeats)):
                     inputs.append(key(task, index, agent_ref={"name": agent}, **asked))
@@ -239,6 +240,11 @@ def masked_fields(rng: random.Random) -> Row:
         "failure_reason": f"reason {rng.randrange(9)}",
         "response": {"usage": {"output_tokens": 10**6}},
     }
+
+
+def source_name(task: int) -> Row:
+    """Return what an import adds to an input: the framework's name, of tasks that have one."""
+    return {"_ng_source_task": f'task "{task}" é'} if task % 3 else {}
 
 
 def slice_fields(rng: random.Random) -> tuple[Row, Row]:

@@ -41,6 +41,7 @@ def task_profile(inputs: Sequence[Row], rows: Sequence[Row]) -> Figures:
     known = [reward for row in measured if not math.isnan(reward := number(row.get("reward")))]
     expected = len(inputs) - (len(rows) - len(measured))
     columns: Figures = {
+        "task_name": inputs[0].get("_ng_source_task"),
         "measured_rollout_count": len(measured),
         "unmasked_rollout_count": expected,
         "missing_rollout_count": len(inputs) - len(rows),

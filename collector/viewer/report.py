@@ -185,8 +185,8 @@ def _read_row(reader: Reader, run: Row, key: Key) -> Row:
     row = reader.row(Query(queries.ROLLOUT, values))
     if row is None:
         raise UsageError(f"--rollout {key[0]}:{key[1]}: {run['run_id']} has no such rollout")
-    task = reader.row(Query(queries.PROMPT, {**values, "agent": row["agent_name"]})) or {}
-    return {**row, "prompt": task.get("prompt")}
+    task = reader.row(Query(queries.TASK_WORDS, {**values, "agent": row["agent_name"]})) or {}
+    return {**row, **task}
 
 
 def _read_rollouts(run: Row, rows: list[Row], folder: Path) -> list[ReportedRollout]:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from collector.viewer.pages import rollout as rollout_page
+from collector.viewer.pages import rollouts as rollouts_page
 from collector.viewer.pages import task as task_page
+from collector.viewer.pages import tasks as tasks_page
 from tests.imports import OWN, import_case
 from tests.pages import app_of, get
 from tests.programs import run_command
@@ -93,8 +95,24 @@ def test_what_a_format_has_is_on_the_page(
     assert [text for text in texts if text not in page] == []
 
 
-def test_a_task_shows_the_name_that_it_was_imported_with(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/task?task=0",
+        "/rollout?task=0&rollout=0",
+        "/tasks?q=A_B",
+        "/tasks?f.task_name=a_b&sort=-task_name",
+        "/rollouts?q=A_B",
+        "/rollouts?f.task_name=a_b&sort=-task_name",
+    ],
+)
+def test_pages_show_and_find_the_name_that_a_task_was_imported_with(
+    address: str, tmp_path: Path
+) -> None:
     import_case(OWN / "verl" / "sessions", tmp_path / "run.jsonl")
     profile(tmp_path)
-    app = app_of(tmp_path / "warehouse.duckdb", task_page.ROUTES)
-    assert "<dt>imported as</dt><dd>a_b</dd>" in get(app, "/task?run=imported&task=0").text
+    pages = (task_page, rollout_page, tasks_page, rollouts_page)
+    app = app_of(tmp_path / "warehouse.duckdb", [one for page in pages for one in page.ROUTES])
+    html = get(app, f"{address}&run=imported").text
+    assert "a_b</" in html
+    assert '">c</td>' not in html  # the other task

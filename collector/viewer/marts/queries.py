@@ -128,8 +128,12 @@ TASKS = """
     where bands.run_id = $run
 """
 PROMPTS = "select task_index, agent_name, prompt from task_profiles where run_id = $run"
-PROMPT = """
-    select left(prompt, 600) as prompt from task_profiles
+NAMES = """
+    select task_index, agent_name, task_name from task_profiles
+    where run_id = $run and task_name is not null
+"""
+TASK_WORDS = """
+    select task_name, left(prompt, 600) as prompt from task_profiles
     where run_id = $run and task_index = $task and agent_name is not distinct from $agent
 """
 STRIPS = """

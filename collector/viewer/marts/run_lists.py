@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from collector.keys import Key
+from collector.viewer.marts import queries
 from collector.viewer.marts.filters import ListingColumn
 from collector.viewer.marts.listing import FILTER, ListingSource, LongTexts
 from collector.viewer.marts.lists import ROLLOUT_KEY, ROLLOUT_LISTING, TASK_KEY, TASK_LISTING
@@ -36,6 +37,8 @@ LACKING = """
         coalesce(masked_rollout_count, 0) > 0 as masked_rollout_count
     from runs where run_id = $run
 """
+NAMES = LongTexts(queries.NAMES, TASK_KEY, ("task_name",))
+NAMED = NAMES.where("contains(lower(task_name), lower($search))")
 # what the table shows anyway, or what the response reports about itself
 METRICS = """
     select metric from agent_metrics
@@ -81,7 +84,7 @@ def task_source(reader: Reader, run_id: str, parameters: Mapping[str, str]) -> L
         columns=tuple(column for column in columns if column.name not in unneeded),
         texts=(*TASK_LISTING.texts, *texts),
     )
-    return _add_agents(reader, run_id, source, parameters)
+    return _add_names(reader, run_id, source, parameters)
 
 
 def rollout_source(
@@ -119,7 +122,25 @@ def rollout_source(
         },
         search_also=FOUND if found else "",
     )
-    return _add_agents(reader, run_id, source, parameters)
+    return _add_names(reader, run_id, source, parameters)
+
+
+def _add_names(
+    reader: Reader, run_id: str, source: ListingSource, parameters: Mapping[str, str]
+) -> ListingSource:
+    """Return the table with the agents, and with the names of tasks if the run has any."""
+    source = _add_agents(reader, run_id, source, parameters)
+    is_filtered = parameters.get(f"{FILTER}task_name")
+    if not (is_filtered or reader.row(Query(f"{queries.NAMES} limit 1", {"run": run_id}))):
+        return source
+    first, *others = source.columns
+    return replace(
+        source,
+        columns=(first, ListingColumn("task_name", "Name", "text"), *others),
+        texts=(*source.texts, NAMES),
+        marts=(*source.marts, "task_profiles"),
+        search_also=" or ".join(filter(None, (source.search_also, NAMED))),
+    )
 
 
 def _add_agents(

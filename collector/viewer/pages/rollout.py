@@ -59,6 +59,7 @@ def rollout(request: Request) -> Response:
     found = _search(viewer, run, state)
     with viewer.store.open_reader() as reader:
         agent = (row or {}).get("agent_name")
+        words = reader.row(Query(queries.TASK_WORDS, {**values, "agent": agent})) or {}
         around = _read_neighbours(reader, {**values, "agent": agent}, state, found)
     try:
         stored, trouble = RunTranscripts(viewer.transcripts, run).read(task, index), ""
@@ -85,6 +86,7 @@ def rollout(request: Request) -> Response:
         more=functools.partial(address, "/rollout/text", **values),
         links=Links(),
         task=task,
+        task_name=words.get("task_name"),
         index=index,
         rival=find_rival(row, around["repeats"], run["pass_threshold"]) if row else None,
         **around,

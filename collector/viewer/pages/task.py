@@ -230,7 +230,6 @@ def _prompt_data(profile: Row) -> dict[str, Any]:
             {"responses_create_params": sample.get("responses_create_params")}, budget
         ),
         "details": read_details(sample, budget),
-        "source_task": str(sample.get("_ng_source_task") or "")[:WORDS_CHARS],
     }
 
 

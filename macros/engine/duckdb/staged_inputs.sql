@@ -68,6 +68,7 @@
             rollout_index,
             json_extract_string(agent_ref, '$.name') as agent_name,
             json_extract_string(fields['_ng_environment_server'], '$') as server_name,
+            json_extract_string(fields['_ng_source_task'], '$') as task_name,
             case
                 when is_sample
                     then {{ content_hash('map_entries(fields)', duckdb__json_members(params)) }}
@@ -94,6 +95,7 @@
         rollout_index,
         agent_name,
         server_name,
+        task_name,
         task_id,
         prompt,
         sample,

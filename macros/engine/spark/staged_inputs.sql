@@ -77,6 +77,7 @@
             rollout_index,
             get_json_object(agent_ref, '$.name') as agent_name,
             texts['_ng_environment_server'] as server_name,
+            texts['_ng_source_task'] as task_name,
             case
                 when is_sample
                     then {{ content_hash('map_entries(fields)', spark__json_members(params)) }}
@@ -106,6 +107,7 @@
         rollout_index,
         agent_name,
         server_name,
+        task_name,
         task_id,
         prompt,
         sample,

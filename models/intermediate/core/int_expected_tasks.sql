@@ -15,6 +15,7 @@ samples as (
         inputs.task_index,
         expected.agent_name,
         inputs.task_id,
+        inputs.task_name,
         inputs.prompt,
         inputs.sample
     from inputs
@@ -51,6 +52,7 @@ tasks as (
         counted.measured_count,
         counted.completed_count - counted.measured_count as masked_count,
         samples.task_id,
+        samples.task_name,
         samples.prompt,
         samples.sample
     from counted

@@ -29,6 +29,7 @@ profiles as (
         tasks.task_index,
         tasks.agent_name,
         tasks.task_id,
+        tasks.task_name,
         tasks.measured_count as measured_rollout_count,
         tasks.measured_count + tasks.missing_count as unmasked_rollout_count,
         tasks.missing_count as missing_rollout_count,
