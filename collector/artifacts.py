@@ -74,7 +74,8 @@ class Run:
     inputs: Path
     output_dir: Path
     tags: tuple[tuple[str, str], ...] = ()
-    """What tells it apart from others, in the user's own words: names and values."""
+    """What tells it apart from others, in the user's own words: names and values. They are added to
+    the tags that the run has."""
     has_given_name: bool = False
     """Whether the user chose the name: then the run replaces another one of that name."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -188,7 +189,7 @@ def profile(
     """
     from collector import artifacts
     from collector.profiling import report
-    from collector.profiling.known_runs import known_runs, name_runs, tag_runs
+    from collector.profiling.known_runs import known_runs, name_runs
     from collector.profiling.profile import BrokenRunsError, ProfileSettings
     from collector.profiling.profile import profile as profile_runs
     from collector.profiling.statistics import Statistics, ZeroRules
@@ -233,7 +234,8 @@ def profile(
             run_id=run_id,
             names=name_runs(found, known),
         )
-        build = partial(profile_runs, tag_runs(planned, known, tags), settings, listener=progress)
+        tagged = [replace(run, tags=tuple(tags.items())) for run in planned]
+        build = partial(profile_runs, tagged, settings, listener=progress)
     with ready_workers(upload) as workers:
         try:
             outcome = build()

@@ -5,11 +5,10 @@ The kept rows of a run become what staging would have read from the files of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import duckdb
-import orjson
 
 from collector.errors import InvariantError
 from collector.merging.agreement import combined_column
@@ -26,7 +25,6 @@ COPIED = f"{SCRATCH}.copied"
 KEPT_RUNS = f"{STAGING}.kept_runs"
 SHARD_TASKS = f"{STAGING}.shard_tasks"
 SHOWN = 5
-Tags = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ def _copy_marts(connection: duckdb.DuckDBPyConnection, plan: Plan, run_ids: list
         connection.execute(f"insert into {table} {query} where run_id in ({chosen})")
 
 
-def replace_copied_runs(writer: Writer, run_ids: list[str], tags: Tags) -> None:
+def replace_copied_runs(writer: Writer, run_ids: list[str]) -> None:
     """Replace the rows of the copied runs in every mart of the attached warehouse."""
     connection, plan = writer.connection, writer.plan
     for model in plan.comparison("marts"):
@@ -89,7 +87,6 @@ def replace_copied_runs(writer: Writer, run_ids: list[str], tags: Tags) -> None:
         connection.execute(
             f"insert into {model.relation} ({names}) select {names} from {COPIED}.{model.name}"
         )
-    _set_tags(connection, plan.mart("runs").relation, {one: tags[one] for one in run_ids})
 
 
 def _copy_kept_rows(
@@ -146,7 +143,7 @@ def _refuse_shared_tasks(connection: duckdb.DuckDBPyConnection, shards: Sequence
     )
 
 
-def combine_runs(connection: duckdb.DuckDBPyConnection, run_ids: list[str], tags: Tags) -> None:
+def combine_runs(connection: duckdb.DuckDBPyConnection) -> None:
     """Make one row of what the shards say of each run."""
     found = connection.execute(f"select * from {KEPT_RUNS} limit 0").description or ()
     names = [column[0] for column in found]
@@ -156,12 +153,3 @@ def combine_runs(connection: duckdb.DuckDBPyConnection, run_ids: list[str], tags
         f"create table {STAGING}.{RUNS} as"
         f" select {', '.join(columns)} from {KEPT_RUNS} group by run_id"
     )
-    _set_tags(connection, f"{STAGING}.{RUNS}", {one: tags[one] for one in run_ids})
-
-
-def _set_tags(connection: duckdb.DuckDBPyConnection, table: str, tags: Tags) -> None:
-    for run_id, own in tags.items():
-        connection.execute(
-            f"update {table} set tags = ? where run_id = ?",
-            [orjson.dumps(dict(sorted(own.items()))).decode(), run_id],
-        )

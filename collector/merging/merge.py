@@ -14,7 +14,7 @@ from collector.merging.shard_files import Shard, check_shards, read_shard
 from collector.profiling.building import build_models, build_seeds, match_rollouts
 from collector.profiling.field_names import check_fields
 from collector.profiling.kept_rows import forget_kept_rows
-from collector.profiling.known_runs import known_runs, stored_tags
+from collector.profiling.known_runs import Tags, set_tags, warehouse_tags
 from collector.profiling.plan import load_plan
 from collector.profiling.profile import Outcome, ProfileSettings, StepCounter, Writer, write_runs
 from collector.profiling.statistics import ANSWER_FIELD, PRICE_FIELDS, PriceList, Statistics
@@ -120,15 +120,16 @@ class _Merging:
         """Join the runs, and write them and the others."""
         joined, holders = self.runs_in_several(), self.holders()
         chosen = ChosenRuns([*joined], [run_id for run_id in holders if run_id not in joined])
-        tags = self._tags(settings.warehouse)
-        self._stage(chosen, tags)
+        self._stage(chosen)
 
         def fill() -> None:
+            tags = self._tags()
             forget_kept_rows(self.writer.connection, holders)
             if chosen.copied:
-                replace_copied_runs(self.writer, chosen.copied, tags)
+                replace_copied_runs(self.writer, chosen.copied)
             if chosen.joined:
                 self.writer.write_marts()
+            set_tags(self.writer.connection, tags)
 
         outcome = write_runs(
             self.writer,
@@ -144,23 +145,21 @@ class _Merging:
         lone = [run_id for run_id in chosen.copied if run_id in holders[run_id][0].kept]
         return Merged(outcome, len(self.shards), counts, chosen.copied, lone)
 
-    def _tags(self, warehouse: Path) -> dict[str, dict[str, str]]:
+    def _tags(self) -> Tags:
         """Return the tags of each run: those that it has in the warehouse, and the shards'."""
-        known = {
-            row["run_id"]: stored_tags(row) for row in known_runs(warehouse, on_wait=self.wait)
-        }
+        known = warehouse_tags(self.writer.connection)
         return {
             run_id: {**known.get(run_id, {}), **agreement.combined_tags(run_id, held)}
             for run_id, held in self.holders().items()
         }
 
-    def _stage(self, chosen: ChosenRuns, tags: dict[str, dict[str, str]]) -> None:
+    def _stage(self, chosen: ChosenRuns) -> None:
         """Read the rows of the shards, and build the models that the marts of joined runs read."""
         connection, plan, steps = self.writer.connection, self.writer.plan, self.writer.steps
         read_rows(self.writer, self.shards, chosen, on_wait=self.wait)
         if not chosen.joined:
             return
-        combine_runs(connection, chosen.joined, tags)
+        combine_runs(connection)
         check_fields(connection, _statistics(self.runs_in_several()), None)
         build_seeds(connection, plan)
         build_models(connection, plan.layer("audits"), progress=steps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -18,6 +18,9 @@ from collector.warehouse.access import WAREHOUSE
 from collector.warehouse.queries import open_read_only
 from collector.warehouse.sql import Row, fetch_rows
 
+Tags = Mapping[str, Mapping[str, str]]
+"""The tags of each run."""
+
 
 def known_runs(warehouse: Path, *, on_wait: Callable[[str], None]) -> list[Row]:
     """Return the rows of the runs in the warehouse, the latest profile last."""
@@ -30,6 +33,11 @@ def known_runs(warehouse: Path, *, on_wait: Callable[[str], None]) -> list[Row]:
             return []
 
 
+def profile_times(known: Iterable[Row]) -> dict[str, datetime]:
+    """Return when each run was last profiled."""
+    return {row["run_id"]: row["profiled_at"] for row in known}
+
+
 def name_runs(rollouts: Iterable[Path], known: Iterable[Row]) -> dict[Path, str]:
     """Return the name of each file's run: the one that the warehouse knows it by, or a new one."""
     paths, rows = list(rollouts), list(known)
@@ -39,30 +47,63 @@ def name_runs(rollouts: Iterable[Path], known: Iterable[Row]) -> dict[Path, str]
     return {path: named.get(path) or by_path[str(path)] for path in paths}
 
 
-def refuse_taken_names(connection: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> None:
-    """Raise BusyError if another process has given a new run's name to another file meanwhile."""
-    paths = {run.run_id: str(run.rollouts) for run in runs if not run.has_given_name}
-    rows = connection.execute(
-        f"select run_id, rollouts_path from {WAREHOUSE}.main.runs where list_contains(?, run_id)",
-        [list(paths)],
-    ).fetchall()
-    for run_id, path in rows:
-        if path != paths[run_id]:
-            raise BusyError(
-                f"another profile has just named {path} {label(run_id)}; nothing was written\n"
-                "  what to do: give the same command again"
-            )
+def refuse_outdated(
+    connection: duckdb.DuckDBPyConnection, runs: Iterable[Run], repeated: Mapping[str, datetime]
+) -> None:
+    """Raise BusyError if another process has changed what this profile builds on.
+
+    `connection` has the warehouse locked. `repeated` has the last profiles of runs whose settings
+    are repeated.
+    """
+    stored = fetch_rows(
+        connection, f"select run_id, rollouts_path, profiled_at from {WAREHOUSE}.main.runs"
+    )
+    paths = {row["run_id"]: row["rollouts_path"] for row in stored}
+    names = {row["rollouts_path"]: row["run_id"] for row in stored}
+    times = profile_times(stored)
+    for run in runs:
+        path, run_id = str(run.rollouts), run.run_id
+        if not run.has_given_name and paths.get(run_id, path) != path:
+            raise _outdated(f"another profile has just named {paths[run_id]} {label(run_id)}")
+        if not run.has_given_name and path in names and run_id not in paths:
+            raise _outdated(f"{path} has just been renamed {label(names[path])}")
+        if run_id in repeated and repeated[run_id] != times.get(run_id):
+            raise _outdated(f"{label(run_id)} has just been profiled or removed")
 
 
-def tag_runs(runs: Iterable[Run], known: Iterable[Row], given: Mapping[str, str]) -> list[Run]:
-    """Give every run its tags in the warehouse, or else those of its record, and the given."""
-    stored = {row["run_id"]: stored_tags(row) for row in known if row.get("tags")}
+def _outdated(reason: str) -> BusyError:
+    return BusyError(f"{reason}; nothing was written\n  what to do: give the same command again")
 
-    def tags_of(run: Run) -> dict[str, str]:
-        own = stored.get(run.run_id)
-        return {**(recorded_tags(run.rollouts) if own is None else own), **given}
 
-    return [replace(run, tags=tuple(sorted(tags_of(run).items()))) for run in runs]
+def merged_tags(connection: duckdb.DuckDBPyConnection, runs: Iterable[Run]) -> Tags:
+    """Return the tags of every run: those in the attached warehouse or its record, and its new."""
+    stored = warehouse_tags(connection)
+    return {
+        run.run_id: {
+            **(stored[run.run_id] if run.run_id in stored else recorded_tags(run.rollouts)),
+            **dict(run.tags),
+        }
+        for run in runs
+    }
+
+
+def warehouse_tags(connection: duckdb.DuckDBPyConnection) -> Tags:
+    """Return the tags of the runs in the attached warehouse; a run that never had any is absent."""
+    rows = fetch_rows(
+        connection, f"select run_id, tags from {WAREHOUSE}.main.runs where tags is not null"
+    )
+    return {row["run_id"]: stored_tags(row) for row in rows}
+
+
+def set_tags(connection: duckdb.DuckDBPyConnection, tags: Tags) -> None:
+    """Replace the tags of runs in the attached warehouse."""
+    texts = [orjson.dumps(dict(sorted(own.items()))).decode() for own in tags.values()]
+    connection.execute(
+        f"update {WAREHOUSE}.main.runs as runs set tags = given.tags"
+        " from (select unnest(?) as run_id, unnest(?) as tags) as given"
+        " where runs.run_id = given.run_id",
+        [list(tags), texts],
+    )
 
 
 def stored_tags(run: Row) -> dict[str, str]:

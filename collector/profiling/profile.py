@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 
 import duckdb
@@ -15,7 +16,7 @@ from collector.profiling import marts, publish
 from collector.profiling.batch import Batch
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.kept_rows import keep_rows, shards_among
-from collector.profiling.known_runs import refuse_taken_names
+from collector.profiling.known_runs import merged_tags, refuse_outdated, set_tags
 from collector.profiling.manifest import Plan
 from collector.profiling.plan import load_plan
 from collector.profiling.problems import RunProblem
@@ -41,6 +42,8 @@ class ProfileSettings:
     """Whether to profile the other runs if some are broken."""
     are_shards: bool = False
     """Whether all runs are shards. A run that the collector recorded as a part always is one."""
+    repeated: Mapping[str, datetime] = field(default_factory=dict)
+    """When the runs whose settings are repeated were last profiled."""
 
 
 @dataclass(frozen=True)
@@ -192,9 +195,12 @@ def _write_runs(
     writer: Writer, runs: list[Run], settings: ProfileSettings, shards: Mapping[str, str | None]
 ) -> Outcome:
     def fill() -> None:
-        refuse_taken_names(writer.connection, runs)
+        # the warehouse is locked from here on: what was read of it before may be outdated
+        refuse_outdated(writer.connection, runs, settings.repeated)
+        tags = merged_tags(writer.connection, runs)
         keep_rows(writer.connection, writer.plan, shards)
         writer.write_marts()
+        set_tags(writer.connection, tags)
 
     return write_runs(writer, runs, settings, fill=fill)
 

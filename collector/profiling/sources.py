@@ -11,7 +11,7 @@ from pathlib import Path
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import FileError, UsageError
-from collector.profiling.known_runs import known_runs, name_runs, tag_runs
+from collector.profiling.known_runs import known_runs, name_runs, profile_times
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import Outcome, ProfileSettings, profile
 from collector.profiling.statistics import Statistics
@@ -77,7 +77,11 @@ def resolve_runs(
         profile(
             runs,
             ProfileSettings(
-                warehouse, is_partial_allowed, statistics=statistics, is_published=False
+                warehouse,
+                is_partial_allowed,
+                statistics=statistics,
+                is_published=False,
+                repeated=profile_times(known),
             ),
             listener=listener.progress,
         )
@@ -111,14 +115,14 @@ def _rollouts_file(name: str, run_ids: list[str], warehouse: Path) -> Path:
 
 
 def _plan_run(rollouts: Path, row: Row | None, name: str) -> Run:
-    """Return the run of a file, with the inputs, the name and the tags of its last profile."""
+    """Return the run of a file, with the inputs and the name of its last profile."""
     last_inputs = located_path(row["inputs_path"]) if row else None
     (run,) = artifacts.plan_runs(
         [rollouts],
         inputs=last_inputs if last_inputs and last_inputs.is_file() else None,
-        run_id=name,
+        names={rollouts: name},
     )
-    return tag_runs([run], [row] if row else [], {})[0]
+    return run
 
 
 def is_unchanged(row: Row) -> bool:

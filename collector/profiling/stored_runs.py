@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import orjson
 
 from collector.errors import FileError, UsageError
 from collector.profiling import marts
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.kept_rows import SCHEMA
-from collector.profiling.known_runs import stored_tags
+from collector.profiling.known_runs import set_tags, stored_tags
 from collector.profiling.plan import load_plan
 from collector.profiling.upgrades import ensure_up_to_date
 from collector.suggestions import first_names, suggestion
@@ -73,10 +72,7 @@ class StoredRuns:
                 )
             merged = {**own, **tags}
             kept = {name: merged[name] for name in sorted(merged) if name not in set(removed)}
-            connection.execute(
-                f"update {WAREHOUSE}.main.runs set tags = ? where run_id = ?",
-                [orjson.dumps(kept).decode(), run_id],
-            )
+            set_tags(connection, {run_id: kept})
         return kept
 
     def rename(self, old: str, new: str) -> None:

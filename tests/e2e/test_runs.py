@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import duckdb
 import pytest
 
 from collector.profiling import stored_runs
+from collector.profiling.batch import Batch
+from collector.profiling.stored_runs import StoredRuns
 from collector.warehouse import access
 from tests.programs import run_command
 from tests.restored_folders import RestoredFolder
@@ -25,6 +27,7 @@ RESPONSE = {
     "reasoning": {"effort": "high"},
     "output": [],
 }
+Meanwhile = Callable[[Callable[[StoredRuns], object]], None]
 PARAMS = {"input": "?", "temperature": 1.0, "max_output_tokens": 100}
 
 
@@ -194,6 +197,73 @@ def test_a_renamed_run_keeps_its_name(run: Profiled, folder: Path) -> None:
     assert run_profile(run.rollouts, cwd=folder).returncode == 0
     assert run.query("select distinct run_id from rollout_infos") == [("baseline",)]
     assert run.query("select run_id from runs") == [("baseline",)]
+
+
+@pytest.fixture
+def meanwhile(run: Profiled, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
+    """Let another command change the warehouse between what a profile reads and what it writes."""
+
+    def change(action: Callable[[StoredRuns], object]) -> None:
+        match = Batch.match
+
+        def act_and_match(self: Batch) -> None:
+            monkeypatch.setattr(Batch, "match", match)
+            action(StoredRuns(run.warehouse, print))
+            match(self)
+
+        monkeypatch.setattr(Batch, "match", act_and_match)
+
+    return change
+
+
+def test_a_tag_that_is_set_during_a_profile_stays(
+    run: Profiled, folder: Path, meanwhile: Meanwhile
+) -> None:
+    runs(folder, "tag", "results-run", "a=1", "b=2", "c=3")
+    meanwhile(lambda stored: stored.tag("results-run", {"a": "4", "d": "5"}, removed=["b"]))
+    assert run_profile(run.rollouts, "--tag", "c=6", cwd=folder).returncode == 0
+    assert json.loads(only_run(run)["tags"]) == {"a": "4", "c": "6", "d": "5"}
+
+
+def test_a_run_that_is_renamed_during_its_profile_keeps_its_name(
+    run: Profiled, folder: Path, meanwhile: Meanwhile
+) -> None:
+    meanwhile(lambda stored: stored.rename("results-run", "baseline"))
+    done = run_profile(run.rollouts, cwd=folder)
+    assert (done.returncode, "has just been renamed baseline" in done.stderr) == (4, True)
+    assert run.query("select run_id from runs") == [("baseline",)]
+    assert run_profile(run.rollouts, cwd=folder).returncode == 0
+    assert run.query("select run_id from runs") == [("baseline",)]
+
+
+def test_a_run_that_is_removed_during_its_profile_is_new(
+    run: Profiled, folder: Path, meanwhile: Meanwhile
+) -> None:
+    runs(folder, "tag", "results-run", "a=1")
+    meanwhile(lambda stored: stored.remove(["results-run"]))
+    assert run_profile(run.rollouts, cwd=folder).returncode == 0
+    assert only_run(run)["tags"] == "{}"
+
+
+@pytest.mark.parametrize("action", ["rename", "remove", "profile"])
+def test_a_comparison_that_profiles_a_file_undoes_no_other_command(
+    action: str, run: Profiled, folder: Path, meanwhile: Meanwhile
+) -> None:
+    other = write(folder / "more", reward=0.0)
+    run.rollouts.write_bytes(run.rollouts.read_bytes())
+    actions: dict[str, Callable[[StoredRuns], object]] = {
+        "rename": lambda stored: stored.rename("results-run", "baseline"),
+        "remove": lambda stored: stored.remove(["results-run"]),
+        "profile": lambda _: run_profile(run.rollouts, "--slice-by", "q", cwd=folder),
+    }
+    meanwhile(actions[action])
+    paths = [str(run.rollouts), str(other.rollouts)]
+    done = run_command("spotter", "compare", *paths, cwd=folder)
+    assert (done.returncode, "has just been" in done.stderr) == (4, True)
+    names = {"rename": ["baseline"], "remove": [], "profile": ["results-run"]}
+    assert [name for (name,) in run.query("select run_id from runs")] == names[action]
+    if action == "profile":
+        assert run.query("select distinct slice_by from task_slices") == [("q",)]
 
 
 def test_a_name_that_is_taken_is_refused(folder: Path) -> None:

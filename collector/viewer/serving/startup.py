@@ -11,7 +11,7 @@ from pathlib import Path
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import BusyError, FileError
-from collector.profiling.known_runs import known_runs, name_runs, tag_runs
+from collector.profiling.known_runs import known_runs, name_runs, profile_times
 from collector.profiling.known_settings import repeated_statistics
 from collector.profiling.profile import ProfileSettings, profile
 from collector.profiling.statistics import Statistics
@@ -139,7 +139,11 @@ def _profile_stale_runs(rollouts: list[Path], warehouse: Path, listener: Listene
             if run.inputs == derived_inputs_path(run.rollouts, warehouse):
                 derive_inputs(run, listener.say)
         settings = ProfileSettings(
-            warehouse, is_partial_allowed=True, statistics=statistics, is_published=False
+            warehouse,
+            is_partial_allowed=True,
+            statistics=statistics,
+            is_published=False,
+            repeated=profile_times(known),
         )
         profile(runs, settings, listener=listener.progress)
     return run_ids
@@ -152,8 +156,8 @@ def _plan_run(rollouts: Path, row: Row | None, name: str, warehouse: Path) -> Ru
     inputs = last_inputs if last_inputs and last_inputs.is_file() else default
     if not inputs.is_file():
         inputs = derived_inputs_path(rollouts, warehouse)
-    (run,) = artifacts.plan_runs([rollouts], inputs=inputs, run_id=name)
-    return tag_runs([run], [row] if row else [], {})[0]
+    (run,) = artifacts.plan_runs([rollouts], inputs=inputs, names={rollouts: name})
+    return run
 
 
 def _is_current(row: Row) -> bool:
