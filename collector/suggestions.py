@@ -20,10 +20,10 @@ def suggestion(name: str, known: Iterable[str], *, form: str = "{}", cutoff: flo
     return f"; did you mean {form.format(label(by_lower[close[0]]))}?" if close else ""
 
 
-def first_names(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str], shown: int = SHOWN) -> str:
     """Return the first names as one text, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(label(one) for one in names[:SHOWN]) + more
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(label(one) for one in names[:shown]) + more
 
 
 def unknown_name(name: str, known: Sequence[str]) -> str:

@@ -63,6 +63,8 @@ class ImportRequest:
 class ImportedRun:
     """A run that was imported."""
 
+    log: str
+    """The name of its log: the path of its one file, or the run's label."""
     files: ImportFiles
     identity: Identity
     counts: ImportCounts
@@ -148,7 +150,11 @@ class _Importer:
                 folder=self.folder,
             )
         )
-        return ImportedRun(target, log.identity, counts, log.losses())
+        return ImportedRun(self._name(log), target, log.identity, counts, log.losses())
+
+    def _name(self, log: Log) -> str:
+        only = len(log.files) == 1
+        return str(log.files[0].relative_to(self.folder)) if only else log.label
 
 
 def _publish(targets: list[ImportFiles], drafts: Drafts) -> None:

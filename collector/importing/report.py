@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from collector.importing.importer import Imported, ImportedRun
+from collector.suggestions import first_names
 from collector.terminal import counted_noun, relative_path
 from collector.terminal.blocks import Block, Fact, Line, Styled, TextColumn, TextTable
 
@@ -59,7 +60,17 @@ def notes(result: Imported) -> Iterator[str]:
         yield f"passed over {count} that {verb}: {names}{more}"
     for path in result.empty:
         yield f"passed over {path.name}: it has no attempts"
-    yield from dict.fromkeys(loss for run in result.runs for loss in run.losses)
+    yield from _losses(result.runs)
+
+
+def _losses(runs: list[ImportedRun]) -> Iterator[str]:
+    """Give each sentence once, with the logs that it is about unless it holds for all of them."""
+    logs: dict[str, list[str]] = {}
+    for run in runs:
+        for loss in run.losses:
+            logs.setdefault(loss, []).append(run.log)
+    for loss, names in logs.items():
+        yield loss if len(names) == len(runs) else f"{first_names(names, SHOWN)}: {loss}"
 
 
 def _run_data(run: ImportedRun) -> dict[str, Any]:
@@ -69,6 +80,7 @@ def _run_data(run: ImportedRun) -> dict[str, Any]:
         "inputs": str(files.inputs),
         "failures": str(files.failures) if counts.failures else None,
         "record": str(files.record),
+        "log": run.log,
         "task_count": counts.task_count,
         "rollout_count": counts.rollout_count,
         "failed_rollout_count": counts.failed_count,

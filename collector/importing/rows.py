@@ -110,8 +110,8 @@ class RowMaker:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number, or None if it is not finite."""
-    return value if value is not None and math.isfinite(value) else None
+    """Return a number or a boolean as a float, or None if it is not finite."""
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def _verdict(attempt: Attempt) -> Json:

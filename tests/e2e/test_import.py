@@ -18,6 +18,7 @@ import pytest
 from collector.importing.attempts import Attempt
 from collector.importing.formats.verl import VerlLog
 from tests.imports import OWN, Row, case_folders, case_id, import_case, read_rows
+from tests.inspect_logs import header, sample, write_eval
 from tests.programs import run_command
 
 VERL = OWN / "verl" / "sessions"
@@ -164,6 +165,22 @@ def test_steps_of_a_training_become_runs_of_their_own(tmp_path: Path, out: Path)
     ]
 
 
+def test_a_reward_that_is_a_boolean_becomes_a_number(tmp_path: Path, out: Path) -> None:
+    rows = [verl_row("a", 1.0) | {"score": True}, verl_row("a", 1.0) | {"score": False}]
+    [run] = import_case(write_jsonl(tmp_path / "1.jsonl", rows), out / "run.jsonl")
+    assert [str(row["reward"]) for row in run.rollouts] == ["1.0", "0.0"]
+
+
+def test_with_many_logs_a_note_says_which_of_them_it_is_about(tmp_path: Path, out: Path) -> None:
+    for name, status in (("a", "success"), ("b", "cancelled"), ("c", "cancelled")):
+        (tmp_path / name).mkdir()
+        write_eval(tmp_path / name / "log.eval", [sample()], header(status=status))
+    done = run_command("spotter", "import", tmp_path, "-o", "run.jsonl", cwd=out)
+    notes = done.stderr.splitlines()
+    assert "b/log.eval, c/log.eval: the run has the status cancelled" in notes
+    assert "the events and the store of the samples stay in the log" in notes
+
+
 def test_a_log_without_attempts_is_not_a_run(tmp_path: Path, out: Path) -> None:
     empty, full = tmp_path / "0.jsonl", tmp_path / "1.jsonl"
     empty.touch()
@@ -189,7 +206,7 @@ def test_if_one_of_several_runs_is_damaged_none_is_written(tmp_path: Path, out: 
 
 def test_a_reward_of_another_name_can_be_chosen(out: Path) -> None:
     [run] = import_case(VERL, out / "run.jsonl", "--reward", "acc")
-    assert {row["reward"] for row in run.rollouts} == {True, False}
+    assert {str(row["reward"]) for row in run.rollouts} == {"0.0", "1.0"}
     lm_eval = OWN / "lm_eval" / "capitals" / "scripted"
     capitals = next(lm_eval.glob("samples_capitals_*"))
     [run] = import_case(capitals, out / "loose.jsonl", "--reward", "exact_match,loose")
