@@ -109,6 +109,7 @@ class Run:
         """Return the paths of the three files that a profile writes."""
         return self.profiling, self.agents, self.repeats
 
+    @property
     def verdicts(self) -> Path | None:
         """Return the file of NeMo Gym's health check, if the folder has no other run."""
         path = self.rollouts.with_name(VERDICTS)

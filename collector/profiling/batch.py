@@ -24,8 +24,9 @@ Progress = Callable[[str], None]
 ROW_BYTES = (16 << 20, 128 << 20, 1 << 30)
 KEEP = {
     "rollouts": python_reader.rollout_row,
-    "inputs": python_reader.input_row,
+    "inputs": python_reader.finite_row,
     "failures": python_reader.failure_row,
+    "verdicts": python_reader.finite_row,
 }
 
 

@@ -139,7 +139,7 @@ def rollout_row(row: Row) -> Row:
     return kept
 
 
-def input_row(row: Row) -> Row:
+def finite_row(row: Row) -> Row:
     """Keep the whole row, with null in place of NaN and Infinity, which are not valid JSON."""
     return {name: _finite(value) for name, value in row.items()}
 

@@ -59,12 +59,14 @@ def open_run(
     """Check that the files of a run can be opened; raise FileError if one cannot."""
     _check_readable(run.rollouts, "rollouts")
     _check_readable(run.inputs, "materialized inputs")
-    staged = StagedRun(run, run.rollouts, run.inputs, None, run.verdicts())
+    staged = StagedRun(run, run.rollouts, run.inputs, None, run.verdicts)
     staged.torn["rollouts"] = is_partial_allowed and _is_torn(connection, run.rollouts)
     if run.failures.exists():
         _check_readable(run.failures, "failures")
         staged.failures = run.failures
         staged.torn["failures"] = _is_torn(connection, run.failures)
+    if run.verdicts:
+        _check_readable(run.verdicts, "verdicts")
     return staged
 
 

@@ -3,20 +3,30 @@ with
 unreadable as (
     select
         run_id,
-        'rollouts' as file_kind
+        'rollouts' as file_kind,
+        1 as line_count
     from {{ ref('stg_rollouts') }}
     where not is_readable
     union all
     select
         run_id,
-        'inputs' as file_kind
+        'inputs' as file_kind,
+        1 as line_count
     from {{ ref('stg_inputs') }}
     where not is_readable
     union all
     select
         run_id,
-        'failures' as file_kind
+        'failures' as file_kind,
+        1 as line_count
     from {{ ref('stg_failures') }}
+    where not is_readable
+    union all
+    select
+        run_id,
+        'verdicts' as file_kind,
+        line_count
+    from {{ ref('stg_verdicts') }}
     where not is_readable
 ),
 
@@ -24,7 +34,7 @@ counted as (
     select
         run_id,
         file_kind,
-        count(*) as line_count
+        cast(sum(line_count) as bigint) as line_count
     from unreadable
     group by
         run_id,
@@ -39,7 +49,7 @@ unexplained as (
         counted.line_count
     from counted
     inner join {{ ref('stg_runs') }} as runs using (run_id)
-    where counted.file_kind = 'inputs'
+    where counted.file_kind in ('inputs', 'verdicts')
         or (
             counted.file_kind = 'rollouts'
             and counted.line_count > runs.torn_rollouts_count

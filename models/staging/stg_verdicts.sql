@@ -4,23 +4,37 @@ lines as (
     {{ staged_verdicts() }}
 ),
 
--- a rollout of several stages has a verdict for each: the worst counts
+collected as (
+    select
+        run_id,
+        task_index,
+        rollout_index,
+        count(*) as line_count,
+        -- a rollout of several stages has a verdict for each: the worst counts
+        max_by(
+            verdict,
+            case verdict when 'unhealthy' then 2 when 'unobserved' then 1 else 0 end
+        ) as verdict,
+        {{ values_in_order('checks', ['checks']) }} as checks
+    from lines
+    group by
+        run_id,
+        task_index,
+        rollout_index
+),
+
 verdicts as (
     select
         run_id,
         task_index,
         rollout_index,
-        max_by(
-            verdict,
-            case verdict when 'unhealthy' then 2 when 'unobserved' then 1 else 0 end
-        ) as verdict,
-        {{ text_in_order('checks', ['checks']) }} as checks
-    from lines
-    where task_index is not null and rollout_index is not null
-    group by
-        run_id,
-        task_index,
-        rollout_index
+        line_count,
+        verdict,
+        nullif(
+            {{ list_join('array_sort(array_distinct(flatten(checks)))', "', '") }}, ''
+        ) as checks,
+        task_index is not null and rollout_index is not null as is_readable
+    from collected
 )
 
 select * from verdicts

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import orjson
 import pytest
 
 from collector.viewer.serving.startup import Listener, make_viewer, open_path
@@ -297,14 +298,38 @@ VERDICTS = [
 
 def test_verdicts_of_the_health_check_stand_beside_the_findings(workspace: Path) -> None:
     run = write_masked(workspace)
-    write_lines(workspace / "rollout_verdicts.jsonl", [*VERDICTS, b"not JSON"])
+    of_another_stage = VERDICTS[0] | {"findings": [{"check": "b"}, {"check": "c"}, {"check": None}]}
+    write_lines(workspace / "rollout_verdicts.jsonl", [*VERDICTS, of_another_stage])
     profiled(run)
     told = "select gym_verdict, gym_findings from rollout_health where task_index = 0"
     assert run.query(f"{told} order by rollout_index") == [
         ("healthy", None),
-        ("unhealthy", "a, b"),
+        ("unhealthy", "a, b, c"),
         (None, None),
     ]
+
+
+BROKEN_VERDICTS = [b"not JSON", b"{", b'{"_ng_task_index": 0, "verdict": "healthy"}']
+
+
+@pytest.mark.parametrize("broken", BROKEN_VERDICTS, ids=["text", "cut short", "no index"])
+def test_a_verdict_that_cannot_be_read_is_named(workspace: Path, broken: bytes) -> None:
+    run = write_masked(workspace)
+    path = workspace / "rollout_verdicts.jsonl"
+    write_lines(path, [*VERDICTS, broken])
+    result = run_profile(run.rollouts, "--allow-partial", cwd=workspace)
+    assert (result.returncode, f"{path}:3: " in result.stderr) == (4, True)
+
+
+def test_verdicts_that_only_python_can_read_are_read(workspace: Path) -> None:
+    run = write_masked(workspace)
+    lines = [orjson.dumps(verdict) for verdict in VERDICTS]
+    repeated = lines[0].replace(b"{", b'{"verdict": "healthy", ', 1)
+    write_lines(workspace / "rollout_verdicts.jsonl", [b"\xef\xbb\xbf" + repeated, lines[1]])
+    profiled(run)
+    assert run.query(
+        "select gym_verdict from rollout_health where task_index = 0 order by rollout_index"
+    ) == [("healthy",), ("unhealthy",), (None,)]
 
 
 def test_verdicts_that_could_be_of_another_run_are_left_alone(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -55,6 +56,9 @@ def _write_odd_lines(folder: Path) -> None:
         write_run(folder / name, rollouts, inputs=[good], name="rollouts")
     unreadable = key(0, 0, q=1, note="NaN") | {"nested": [float("nan")]}
     write_run(folder / "nan_input", [key(0, 0, reward=1)], inputs=[unreadable], name="rollouts")
+    healthy = json.dumps(key(0, 0, verdict="healthy")).encode()
+    verdicts = [b"{", healthy, b'{"_ng_task_index": 0}', b'"unhealthy"']
+    write_lines(folder / "nan_input" / "rollout_verdicts.jsonl", verdicts)
 
 
 def _write_pair(folder: Path) -> None:
@@ -77,10 +81,9 @@ def _write_pair(folder: Path) -> None:
         ],
     )
     found = [{"check": "empty_response"}, {"check": "a_check"}, {"check": "a_check"}]
-    verdict = {"verdict": "unhealthy", "findings": found, "_ng_task_index": 1}
-    write_lines(
-        failed.rollouts.with_name("rollout_verdicts.jsonl"), [verdict | {"_ng_rollout_index": 2}]
-    )
+    verdict = key(1, 2, verdict="unhealthy", findings=found)
+    stages = [verdict, key(1, 2, verdict="healthy"), verdict | {"findings": [{"check": "b"}]}]
+    write_lines(failed.rollouts.with_name("rollout_verdicts.jsonl"), stages)
     better = [_answered(row | {"reward": min(1, row["reward"] + 0.4)}) for row in rows]
     write_run(folder / "better", better, inputs=asked, name="rollouts")
 

@@ -86,10 +86,10 @@ def test_a_line_nested_too_deeply_for_python_is_named(tmp_path: Path) -> None:
     source.write_bytes(b'{"a":' + b"[" * depth + b"]" * depth + b"}\n")
     with pytest.raises(FileError, match=":1: nested too deeply"):
         python_reader.rewrite(
-            source, tmp_path / "target", keep=python_reader.input_row, skip_torn=False
+            source, tmp_path / "target", keep=python_reader.finite_row, skip_torn=False
         )
 
 
 def test_nan_becomes_null_in_a_rewritten_input() -> None:
     row = {"a": float("nan"), "b": [float("inf"), {"c": -1.5}], "d": "NaN"}
-    assert python_reader.input_row(row) == {"a": None, "b": [None, {"c": -1.5}], "d": "NaN"}
+    assert python_reader.finite_row(row) == {"a": None, "b": [None, {"c": -1.5}], "d": "NaN"}

@@ -12,7 +12,7 @@ from collector.artifacts import INPUTS_SUFFIX, Run
 from collector.atomic_files import Drafts, anything
 from collector.errors import FileError
 from collector.jsonl import Row, dump, parse_object
-from collector.profiling.python_reader import BOM, input_row
+from collector.profiling.python_reader import BOM, finite_row
 from collector.rollout_lines import INDEX_FOLDER
 
 INDICES = ("_ng_task_index", "_ng_rollout_index")
@@ -63,6 +63,6 @@ def _parse_leniently(line: bytes) -> Row:
     """Parse a line with numbers that JSON does not have, such as NaN, as the profile does."""
     try:
         row = json.loads(line.decode("utf-8"))
-        return input_row(row) if isinstance(row, dict) else {}
+        return finite_row(row) if isinstance(row, dict) else {}
     except (ValueError, RecursionError):
         return {}

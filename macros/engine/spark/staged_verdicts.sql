@@ -4,13 +4,17 @@
         {{ spark__json_integer("lines.fields['_ng_task_index']") }} as task_index,
         {{ spark__json_integer("lines.fields['_ng_rollout_index']") }} as rollout_index,
         lines.texts['verdict'] as verdict,
-        nullif(array_join(array_sort(array_distinct(filter(
-            transform(
-                try_variant_get(lines.variants['findings'], '$', 'array<variant>'),
-                finding -> try_variant_get(finding, '$.check', 'string')
+        -- `flatten` of a list with a null in it would be null
+        coalesce(
+            filter(
+                transform(
+                    try_variant_get(lines.variants['findings'], '$', 'array<variant>'),
+                    finding -> try_variant_get(finding, '$.check', 'string')
+                ),
+                name -> name is not null
             ),
-            name -> name is not null
-        ))), ', '), '') as checks
+            array()
+        ) as checks
     from {{ spark__read_rows('verdicts') }} as lines
     inner join {{ ref('stg_runs') }} as runs on lines.file_path = runs.verdicts_file
 {%- endmacro %}
