@@ -38,6 +38,7 @@ CALL: Row = {
     "observation": {"results": [{"source_call_id": "c1", "content": "done"}]},
     "metrics": {"prompt_tokens": 10, "completion_tokens": 2, "logprobs": [-0.5]},
 }
+WRITER: Row = {"name": "writer", "model_name": "maker/model"}
 DONE: Row = {"source": "agent", "message": "It is written."}
 
 
@@ -49,9 +50,7 @@ def trial(job: Path, name: str, **changes: Any) -> Path:
         "trial_name": name,
         "task_checksum": f"hash-of-{task}",
         "source": "files",
-        "config": {
-            "agent": {"name": "writer", "model_name": "maker/model", "kwargs": {"key": "s"}}
-        },
+        "config": {"agent": {**WRITER, "kwargs": {"key": "s"}}},
         "agent_info": {"name": "writer", "version": "1"},
         "agent_result": {"n_input_tokens": 10, "n_output_tokens": 2, "n_cache_tokens": 4},
         "verifier_result": {"rewards": {"reward": 1.0}},
@@ -66,8 +65,7 @@ def trial(job: Path, name: str, **changes: Any) -> Path:
 
 def lock(job: Path, *tasks: str) -> None:
     """Write the file that says which trials a job was to make."""
-    agent = {"name": "writer", "model_name": "maker/model"}
-    trials = [{"task": {"name": task}, "agent": agent} for task in tasks]
+    trials = [{"task": {"name": task}, "agent": WRITER} for task in tasks]
     write_json(job / "lock.json", {"harbor": {"version": "0.24.0"}, "trials": trials})
 
 

@@ -337,6 +337,19 @@ def test_a_failure_with_a_stored_reward_stays_out_of_the_mean(tmp_path: Path) ->
     assert query(warehouse, classes) == [("infra_error", 1), ("system", 1)]
 
 
+def test_a_masked_reward_stays_out_of_the_mean_and_the_profile_says_why(tmp_path: Path) -> None:
+    [run] = import_case(OWN / "harbor" / "steps_and_grades", tmp_path / "run.jsonl")
+    assert run.data["masked_rollouts"] == {"harbor:reward_invalid": 2}
+    done = run_command("spotter", "profile", "run.jsonl", "--allow-partial", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "the environment masked 2 of 4 completed rollouts: 2 harbor:reward_invalid" in done.stderr
+    )
+    warehouse = tmp_path / "warehouse.duckdb"
+    rewards = "select value_mean, value_count from agent_metrics where metric = 'reward'"
+    assert query(warehouse, rewards) == [(0.875, 2)]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from collector.errors import FileError
-from collector.importing.attempts import Attempt, Log
+from collector.importing.attempts import Attempt, Failure, Log, Mask
 from collector.importing.reading import Reading, RewardChoice
 from collector.importing.search import find_logs
 from tests.harbor_jobs import (
     CALL,
     DONE,
     USER,
+    WRITER,
+    Row,
     bench_trial,
     lock,
     trajectory,
@@ -101,6 +103,32 @@ def test_without_a_lock_file_the_settings_say_how_often_each_task_was_to_be_trie
     assert [(one.task, one.rollout) for one in log.expected()] == [("a", 0), ("a", 1)]
 
 
+def test_settings_that_are_the_default_need_not_be_in_the_files_of_a_job(tmp_path: Path) -> None:
+    trial(tmp_path / "job", "a__1")
+    write_json(tmp_path / "job" / "config.json", {"jobs_dir": "jobs", "tasks": [{"path": "a"}]})
+    (log,) = open_logs(tmp_path, "harbor")
+    list(log.attempts())
+    assert [(one.task, one.rollout) for one in log.expected()] == [("a", 0)]
+
+
+def test_of_a_trial_that_was_graded_again_the_newest_grade_counts(tmp_path: Path) -> None:
+    reward = {"rewards": {"reward": 0.0}}
+    trial(tmp_path / "first", "a__1", id="1", verifier_result=reward)
+    for number, source in ((2, "1"), (3, "2"), (4, "1")):
+        config = {"agent": WRITER, "source_trial": {"action": "regrade", "trial_id": source}}
+        time = f"2026-01-0{number}T00:00:00Z"
+        changes = {"config": config, "started_at": time, "task_checksum": "new"}
+        trial(tmp_path / f"grade-{number}", f"a__{number}", id=str(number), **changes)
+    for job in tmp_path.iterdir():
+        lock(job, "a")
+    (log,) = open_logs(tmp_path, "harbor")
+    (attempt,) = log.attempts()
+    assert (attempt.task, attempt.rollout, attempt.reward) == ("a", 0, 1.0)
+    assert attempt.details["trial_name"] == "a__4"
+    assert [(one.task, one.rollout) for one in log.expected()] == [("a", 0)]
+    assert "3 trials were graded again: the newest grade counts" in log.losses()
+
+
 ERROR = {"exception_type": "AgentTimeoutError", "exception_message": "after 2 s"}
 
 
@@ -116,6 +144,26 @@ def test_an_exception_with_a_reward_keeps_the_reward_and_the_error(tmp_path: Pat
     (attempt,) = read_all(tmp_path, "harbor")
     assert (attempt.reward, attempt.failure) == (1.0, None)
     assert attempt.details["error"] == "AgentTimeoutError"
+
+
+@pytest.mark.parametrize("where", ["trial", "step"])
+def test_an_exception_that_is_not_the_agents_doing_makes_the_reward_invalid(
+    tmp_path: Path, where: str
+) -> None:
+    error = {"exception_type": "ApiRateLimitError", "exception_message": "slow down"}
+    steps = [{"step_name": "one", "exception_info": error}]
+    changes: Row = {"exception_info": error} if where == "trial" else {"step_results": steps}
+    trial(tmp_path / "job", "a__1", **changes)
+    (attempt,) = read_all(tmp_path, "harbor")
+    assert (attempt.reward, attempt.failure) == (1.0, None)
+    assert attempt.mask == Mask("harbor:reward_invalid", "ApiRateLimitError: slow down")
+
+
+def test_the_exception_of_a_step_is_that_of_a_trial_without_a_reward(tmp_path: Path) -> None:
+    steps = [{"step_name": "one"}, {"step_name": "two", "exception_info": ERROR}]
+    trial(tmp_path / "job", "a__1", step_results=steps, verifier_result=None)
+    (attempt,) = read_all(tmp_path, "harbor")
+    assert attempt.failure == Failure("AgentTimeoutError", "after 2 s")
 
 
 @pytest.mark.parametrize(
@@ -143,6 +191,22 @@ def test_a_trial_of_several_steps_has_their_transcripts_and_the_sum_of_their_tok
     (attempt,) = read_all(tmp_path, "harbor")
     assert len(attempt.output) == 4
     assert attempt.usage == {"input_tokens": 15, "output_tokens": 3, "total_tokens": 18}
+
+
+@pytest.mark.parametrize(("resumes", "count"), [(True, 4), (False, 6)])
+def test_a_step_that_goes_on_with_the_session_repeats_the_step_before(
+    tmp_path: Path, resumes: bool, count: int
+) -> None:
+    changes = {
+        "config": {"agent": {**WRITER, "resume_trajectory": resumes}},
+        "step_results": [{"step_name": "one"}, {"step_name": "two"}],
+    }
+    folder = trial(tmp_path / "job", "a__1", **changes) / "steps"
+    write_json(folder / "one" / "agent" / "trajectory.json", trajectory(USER, DONE))
+    again = trajectory(USER, DONE, {**USER, "message": "Go on."}, DONE)
+    write_json(folder / "two" / "agent" / "trajectory.json", again)
+    (attempt,) = read_all(tmp_path, "harbor")
+    assert len(attempt.output) == count
 
 
 def test_a_result_or_a_trajectory_that_was_cut_off_is_left_out_and_said(tmp_path: Path) -> None:

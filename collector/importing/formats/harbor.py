@@ -9,7 +9,7 @@ from pathlib import Path
 
 from collector.errors import FileError
 from collector.importing.atif_steps import step_items
-from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log
+from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log, Mask
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.formats import atif, harbor_jobs
 from collector.importing.formats.atif_files import TrajectoryFiles
@@ -20,11 +20,21 @@ from collector.terminal import counted_noun
 
 NAME = "harbor"
 TRAJECTORY = Path("agent", "trajectory.json")
-JOB_NAMES = (b'"n_total_trials"', b'"n_attempts"', b'"harbor"')
+JOB_NAMES = (b'"n_total_trials"', b'"job_name"', b'"jobs_dir"', b'"harbor"')
 DETAILS = (
     "trial_name", "task_checksum", "source", "started_at", "finished_at", "environment_setup",
     "agent_setup", "agent_execution", "verifier", "step_results", "id",
 )  # fmt: skip
+
+# the exceptions after which the reward still measures the agent; Harbor calls it invalid after
+# any other, and after one that it does not know
+MEASURING_ERRORS = frozenset(
+    {
+        *("AgentTimeoutError", "ContextWindowExceededError", "ContextLengthExceededError"),
+        *("OutputTokenExceededError", "OutputLengthExceededError", "AgentSafetyRefusalError"),
+        "ContentPolicyViolationError",
+    }
+)
 
 
 def claim(file: Candidate) -> Claim | None:
@@ -43,14 +53,11 @@ def open_logs(files: list[Path], reading: Reading) -> list[Log]:
 
     A result that was cut off is left out and said; raise FileError if there is no other.
     """
+    found = {path: harbor_jobs.trial_file(path) for path in files}
+    damaged = [path for path, one in found.items() if one is None]
     groups: dict[AgentKey, list[TrialFile]] = {}
-    damaged: list[Path] = []
-    for path in files:
-        one = harbor_jobs.trial_file(path)
-        if one is None:
-            damaged.append(path)
-        else:
-            groups.setdefault(one.key, []).append(one)
+    for one in filter(None, found.values()):
+        groups.setdefault(one.key, []).append(one)
     if not groups:
         raise FileError(f"{damaged[0]} is not the complete result of a trial of Harbor")
     ordered = sorted(groups, key=lambda key: (key.agent, key.model))
@@ -69,7 +76,10 @@ class HarborLog:
 
     def __post_init__(self) -> None:
         """Sort the trials by time: that numbers the attempts at a task."""
-        self.trials.sort(key=lambda one: (one.started_at, one.name, one.path))
+        found = sorted(self.trials, key=lambda one: (one.started_at, one.name, one.path))
+        newest = harbor_jobs.newest_grades(found)
+        self.trials = [one for one in found if one in newest]
+        self._regraded = [one for one in found if one not in newest]
         self._files = TrajectoryFiles(self.reading.meter)
         checksums: dict[str, set[str]] = {}
         for one in self.trials:
@@ -112,7 +122,7 @@ class HarborLog:
 
     def expected(self) -> Iterator[Expected]:
         """Yield as many attempts as the jobs were to make at each task."""
-        names: dict[Path, dict[str, str]] = {}
+        names: dict[Path, dict[str, str]] = {_job(one): {} for one in self._regraded}
         for one in self.trials:
             names.setdefault(_job(one), {})[one.task] = self._task(one)
         planned: Counter[str] = Counter()
@@ -122,6 +132,7 @@ class HarborLog:
                 planned.update({known.get(task, task): count for _, task, count in listed})
             else:
                 planned.update(dict.fromkeys(known.values(), harbor_jobs.planned_attempts(job)))
+        planned.subtract(map(self._task, self._regraded))
         for task, count in planned.items():
             for rollout in range(count):
                 yield Expected(task, rollout)
@@ -129,6 +140,9 @@ class HarborLog:
     def losses(self) -> list[str]:
         """Say what of the job is not in the run."""
         said = ["the files of the trials, such as the output of the tests, stay in the job"]
+        if self._regraded:
+            trials = counted_noun(len(self._regraded), "trial")
+            said.append(f"{trials} were graded again: the newest grade counts")
         if self._changed:
             tasks = counted_noun(len(self._changed), "task")
             said.append(f"{tasks} changed between the trials: each version is a task of its own")
@@ -143,12 +157,12 @@ class HarborLog:
         self.reading.meter.add(one.path.stat().st_size)
         reward, metrics = self._rewards(row)
         tokens, cost = _totals(row)
-        error = part(row, "exception_info")
-        failure = _failure(error) if error else None
+        errors = _exceptions(row)
+        failure = _failure(errors[0]) if errors else None
         output, tools, details = self._transcript(one.path.parent, row)
         details |= {name: row[name] for name in DETAILS if row.get(name) not in (None, [], {})}
         if failure:
-            details["traceback"] = error.get("exception_traceback")
+            details["traceback"] = errors[0].get("exception_traceback")
         if failure and reward is not None:
             details["error"], details["error_message"] = failure.kind, failure.message
             failure = None
@@ -162,6 +176,7 @@ class HarborLog:
             metrics={**metrics, **({"cost_usd": cost} if cost is not None else {})},
             details=details,
             failure=failure,
+            mask=_mask(errors) if reward is not None else None,
             tools=tools,
         )
 
@@ -176,6 +191,7 @@ class HarborLog:
     def _transcript(self, folder: Path, row: Json) -> tuple[list[Json], list[Json], Json]:
         """Return what happened in a trial, the tools, and what the trajectories say besides."""
         steps = [str(one.get("step_name")) for one in _steps(row)]
+        resumes = part(part(row, "config"), "agent").get("resume_trajectory") is True
         folders = [folder / "steps" / name for name in steps if _is_plain(name)] or [folder]
         paths = [one / TRAJECTORY for one in folders if (one / TRAJECTORY).is_file()]
         output: list[Json] = []
@@ -188,7 +204,9 @@ class HarborLog:
                 self._files.lost.append(str(problem))
                 continue
             own = [*chain[0].steps, *(step for one in chain[1:] for step in one.own_steps)]
-            output += step_items(own)
+            made = step_items(own)
+            repeats = resumes and made[: len(output)] == output  # the session of the step before
+            output = made if repeats else output + made
             tools = tools or chain[0].tools()
             details = {**atif.trajectory_details(chain, self._files), **details}
         return output, tools, details
@@ -212,9 +230,21 @@ def _is_plain(name: str) -> bool:
     return name not in ("", ".", "..") and "/" not in name
 
 
+def _exceptions(row: Json) -> list[Json]:
+    """Return the exceptions of a trial and of its steps; most of a step stand on the step alone."""
+    return [found for one in (row, *_steps(row)) if (found := part(one, "exception_info"))]
+
+
 def _failure(error: Json) -> Failure:
     kind = text(error.get("exception_type")) or "Error"
     return Failure(kind, str(error.get("exception_message") or ""))
+
+
+def _mask(errors: list[Json]) -> Mask | None:
+    """Return why Harbor calls the reward invalid: an exception that the agent did not cause."""
+    failures = [_failure(error) for error in errors]
+    invalid = next((one for one in failures if one.kind not in MEASURING_ERRORS), None)
+    return Mask("harbor:reward_invalid", f"{invalid.kind}: {invalid.message}") if invalid else None
 
 
 def _totals(row: Json) -> tuple[Json | None, float | None]:

@@ -15,6 +15,8 @@ from collector.importing.candidates import Candidate
 from collector.importing.json_values import count, items, part, text
 
 RESULT, CONFIG, LOCK = "result.json", "config.json", "lock.json"
+# settings that are the default are not in the file, so each of these may be absent
+JOB, PLANNED = ("job_name", "jobs_dir"), ("n_attempts", "agents", "datasets", "tasks")
 DEEPEST = 5
 """How many folders below its trial a file of Harbor may lie."""
 
@@ -43,6 +45,24 @@ class TrialFile:
     key: AgentKey
     started_at: str
     name: str
+    id: str
+    regrades: str | None = None
+    """The id of the trial whose outputs were graded again."""
+
+
+def newest_grades(trials: list[TrialFile]) -> set[TrialFile]:
+    """Return of trials in the order of time those that were not graded again."""
+    regrades = {one.id: one.regrades for one in trials}
+    return set({_graded_first(one, regrades): one for one in trials}.values())
+
+
+def _graded_first(one: TrialFile, regrades: dict[str, str | None]) -> str:
+    """Return the id of the trial that made the outputs of this one."""
+    first, seen = one.regrades or one.id, {one.id}
+    while (earlier := regrades.get(first)) and first not in seen:
+        seen.add(first)
+        first = earlier
+    return first
 
 
 def read_trial(path: Path) -> Json:
@@ -60,11 +80,8 @@ def is_trial(row: Json) -> bool:
 
 def is_job(row: Json) -> bool:
     """Tell the result, the settings and the lock file of a job."""
-    return (
-        "n_total_trials" in row
-        or {"job_name", "n_attempts"} <= row.keys()
-        or ("harbor" in row and "trials" in row)
-    )
+    is_config = not row.keys().isdisjoint(JOB) and not row.keys().isdisjoint(PLANNED)
+    return "n_total_trials" in row or is_config or ("harbor" in row and "trials" in row)
 
 
 def trial_file(path: Path) -> TrialFile | None:
@@ -72,14 +89,17 @@ def trial_file(path: Path) -> TrialFile | None:
     row = Candidate(path).whole_object
     if row is None or not is_trial(row):
         return None
-    config = part(part(row, "config"), "agent") or {"name": part(row, "agent_info").get("name")}
+    config = part(row, "config")
+    agent = part(config, "agent") or {"name": part(row, "agent_info").get("name")}
     return TrialFile(
         path=path,
         task=str(row["task_name"]),
         checksum=text(row.get("task_checksum")) or "",
-        key=AgentKey.of(config),
+        key=AgentKey.of(agent),
         started_at=text(row.get("started_at")) or "",
         name=str(row["trial_name"]),
+        id=text(row.get("id")) or str(path),
+        regrades=text(part(config, "source_trial").get("trial_id")),
     )
 
 
@@ -103,8 +123,9 @@ def planned_tasks(job: Path) -> Iterator[tuple[AgentKey, str, int]]:
 
 
 def planned_attempts(job: Path) -> int:
-    """Return how often a job was to try each task, from its settings; 0 if it does not say."""
-    return count(_object(job / CONFIG).get("n_attempts"))
+    """Return how often a job was to try each task, from its settings; 0 if it has none."""
+    config = _object(job / CONFIG)
+    return count(config.get("n_attempts", 1)) if is_job(config) else 0
 
 
 def harbor_version(job: Path) -> str | None:
