@@ -9,6 +9,8 @@ Row = dict[str, Any]
 TASK = "_ng_task_index"
 ROLLOUT = "_ng_rollout_index"
 MAX_ROLLOUT = 1 << 20
+# names of fields that a collector adds begin like this
+COLLECTOR_PREFIXES = ("_ng_", "_spotter_")
 
 
 class Keys:

@@ -20,6 +20,7 @@ from collector.artifacts import (
 from collector.atomic_files import anything, write_file
 from collector.collection.discovery import Servers
 from collector.collection.head_config import ENVIRONMENTS
+from collector.collection.requests import LATENCY
 from collector.collection.routing import AGENT, SERVER, agent_name_of
 from collector.collection.rows import keyed_rows
 from collector.collection.settings.counting import Counting
@@ -31,9 +32,10 @@ from collector.jsonl import dump, parse_object
 from collector.keys import Key
 
 Row = dict[str, Any]
-HEAVY = (
+UNSENT = (
     *("response", "responses_create_params"),
     *("ng_agent_observations", "ng_model_call_capture", "ng_trajectory"),
+    LATENCY,
 )
 KEPT_OF_RESPONSE = ("usage", "incomplete_details")
 SEND_BYTES = 1 << 20
@@ -191,7 +193,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Key, Row, bytes]]:
 
 
 def _light(row: Row) -> Row:
-    light = {name: value for name, value in row.items() if name not in HEAVY}
+    light = {name: value for name, value in row.items() if name not in UNSENT}
     response = row.get("response")
     fields = response if isinstance(response, dict) else {}
     kept = {name: fields[name] for name in KEPT_OF_RESPONSE if fields.get(name) is not None}

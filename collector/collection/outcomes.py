@@ -88,7 +88,7 @@ class Judge:
             kind = kind_of_status(reply.status, otherwise=request.error_kind)
             return self._failure(problem, kind, f"HTTP {reply.status}")
         try:
-            return self._accept(request, reply.body)
+            return self._accept(request, reply.body, seconds)
         except ValueError as error:
             return self._failure(problem, request.error_kind, str(error))
         except RecursionError:
@@ -112,7 +112,7 @@ class Judge:
             return self._failure(problem, REQUEST_FAILED, text)
         return self._failure(problem, PEER_DROP, str(error))
 
-    def _accept(self, request: Request, body: bytes) -> Outcome:
+    def _accept(self, request: Request, body: bytes, seconds: float) -> Outcome:
         answer = parse_object(body)
         row = request.record_of(answer)
         if row is not answer:
@@ -121,9 +121,8 @@ class Judge:
             return Unkept(request)
         if row.get(FAILURE_CLASS) is not None:
             return self._agent_failure(request, row, body)
-        return RolloutAnswer(
-            request, row, self.redactor.redact_line(stamp_line(body, row, request.stamps))
-        )
+        line = stamp_line(body, row, request.answer_stamps(seconds))
+        return RolloutAnswer(request, row, self.redactor.redact_line(line))
 
     def _failure(
         self, problem: _Problem, kind: str, reason: str, *, is_terminal: bool = False

@@ -13,6 +13,8 @@ from collector.keys import ROLLOUT, TASK, Key, row_key
 
 Row = dict[str, Any]
 ATTEMPT = "_ng_attempt_index"
+# its name begins with _, so that it is not a metric
+LATENCY = "_spotter_latency_ms"
 CARRIED = (TASK, ROLLOUT, AGENT, SOURCE, "skills_ref", ATTEMPT, ROLLOUT_ID, SERVER)
 ABSENT = object()
 
@@ -52,6 +54,10 @@ class Request:
     def again(self) -> Request:
         """Return the next attempt of the same rollout."""
         return with_attempt(self, self.attempt + 1)
+
+    def answer_stamps(self, seconds: float) -> Row:
+        """Return the fields to add to an answer that took so many seconds."""
+        return {**self.stamps, LATENCY: round(1000 * seconds, 1)}
 
     def record_of(self, answer: Row) -> Row:
         """Return the row to store for an answer; raise ValueError if the answer has none."""

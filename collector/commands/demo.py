@@ -34,7 +34,7 @@ def demo(
 
     The demo needs no real model, network or account. It starts the workplace assistant with a
     simulated model, collects repeated rollouts, profiles them, and prints some results. The figures
-    are the same every time.
+    are the same every time, except durations.
 
     \b
     spotter demo

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from collector.profiling.headlines import FINDINGS, LABELS, Headlines
 from collector.profiling.spread_text import constant_sentences, threshold_sentences
 from collector.slice_order import sort_slices
-from collector.terminal import counted_noun, label
+from collector.terminal import counted_noun, duration_text, label
 from collector.terminal.blocks import (
     Block,
     Fact,
@@ -249,7 +249,7 @@ def _effort_facts(efforts: list[Row]) -> Iterator[Block]:
             if row[name]
         ]
         if row["latency_ms_mean"] is not None:
-            parts.append(f"{row['latency_ms_mean'] / 1000:.1f} s")
+            parts.append(duration_text(row["latency_ms_mean"]))
         if row["cost_mean"] is not None:
             parts.append(f"cost {row['cost_mean']:.4g}")
         if parts:

@@ -17,6 +17,7 @@ from typing import Any
 
 from collector.errors import LinesError
 from collector.jsonl import last_line
+from collector.keys import COLLECTOR_PREFIXES
 
 Row = dict[str, Any]
 SHOWN = 10
@@ -107,7 +108,7 @@ def scalar_fields(path: Path) -> list[str]:
         return [
             name
             for name, value in row.items()
-            if isinstance(value, (str, int, float)) and not name.startswith("_ng_")
+            if isinstance(value, (str, int, float)) and not name.startswith(COLLECTOR_PREFIXES)
         ]
     return []
 

@@ -8,6 +8,7 @@ from collector.terminal.progress import Progress
 from collector.terminal.streams import say, show, write_error, write_output
 from collector.terminal.text import (
     counted_noun,
+    duration_text,
     label,
     printable,
     printable_lines,
@@ -17,6 +18,7 @@ from collector.terminal.text import (
 __all__ = [
     "Progress",
     "counted_noun",
+    "duration_text",
     "label",
     "printable",
     "printable_lines",

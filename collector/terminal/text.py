@@ -23,6 +23,14 @@ def counted_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def duration_text(milliseconds: float) -> str:
+    """Return a duration in milliseconds, seconds or minutes, such as `4.2 s`."""
+    if milliseconds < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+
+
 def label(text: object, width: int = 60) -> str:
     """Return a name that fits into a line: printable, and cut to `width` characters."""
     name = printable(str(text)[: width + 1])

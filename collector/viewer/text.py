@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from collector.artifacts import file_paths
 from collector.profiling.identity_blocks import sampling_text, span_text
 from collector.profiling.known_runs import stored_tags
+from collector.terminal import duration_text
 
 # control characters, halves of surrogate pairs, characters that change the direction of text, and
 # characters without width, except for the joiners that scripts and emoji need; \r\n is a line end
@@ -129,10 +130,7 @@ def duration(milliseconds: float | None) -> str:
     """Format a duration as milliseconds, seconds or minutes."""
     if milliseconds is None or not math.isfinite(milliseconds):
         return DASH
-    if milliseconds < 1000:
-        return f"{milliseconds:.0f} ms"
-    seconds = milliseconds / 1000
-    return f"{seconds:.1f} s" if seconds < 120 else f"{seconds / 60:,.1f} min"
+    return duration_text(milliseconds)
 
 
 def moment(value: datetime | None) -> str:

@@ -74,8 +74,28 @@ def test_the_whole_workflow(start_gym: GymFactory, workspace: Path, run: Profile
     aggregated = sent["aggregated"][0]["rows"]
     assert keys_of(aggregated) == sorted(keys_of(aggregated))
     assert all(row["response"] == {"usage": row["response"]["usage"]} for row in aggregated)
-    assert not any("responses_create_params" in row for row in aggregated)
+    assert not any(
+        {"responses_create_params", "_spotter_latency_ms"} & {*row} for row in aggregated
+    )
     assert tasks.exists()
+
+
+def test_the_collector_records_how_long_each_rollout_took(
+    start_gym: GymFactory, workspace: Path, run: Profiled
+) -> None:
+    gym = start_gym("--latency=0.05")
+    assert collect(gym, write_tasks(workspace, 2), "+num_repeats=2").returncode == 0
+    seen = {(row["_ng_task_index"], row["_ng_rollout_index"]): row for row in rows_of(run.rollouts)}
+    assert all(50 <= row["_spotter_latency_ms"] < 60_000 for row in seen.values())
+    assert run_profile("out.jsonl", cwd=workspace).returncode == 0
+    infos = run.query("select task_index, rollout_index, latency_ms from rollout_infos")
+    assert {(task, index): ms for task, index, ms in infos} == {
+        key: row["_spotter_latency_ms"] for key, row in seen.items()
+    }
+    assert not run.query("select * from rollout_metrics where metric like '%latency%'")
+    assert all(
+        b"latency" not in path.read_bytes() for path in (run.profiling, run.agents, run.repeats)
+    )
 
 
 def test_settings_of_nemo_gym_that_mean_nothing_here_are_accepted(

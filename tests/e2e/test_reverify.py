@@ -31,6 +31,7 @@ def stored(task: int, rollout: int = 0, agent: str = AGENT, **fields: Any) -> Ro
         "reward": 0.0,
         "old_judge": "harsh",
         "ng_perf": {"num_turns": 3},
+        "_spotter_latency_ms": 4200.5,
         "agent_ref": {"name": agent},
         "_ng_task_index": task,
         "_ng_rollout_index": rollout,
@@ -90,6 +91,7 @@ def test_a_new_verdict_takes_the_place_of_the_old_one_and_the_rest_stays(
     assert (first["reward"], first["old_judge"], first["new_judge"]) == (0.5, "mild", 1)
     assert first["response"] == {"output": [], "usage": {"total_tokens": 7}}
     assert first["ng_perf"] == {"num_turns": 3}
+    assert first["_spotter_latency_ms"] == 4200.5  # not the time of the verdict
     assert second["reward"] == 1.0
     assert not {"mask_sample", "failure_kind", "failure_reason"} & second.keys()
     assert second["old_judge"] == "harsh"  # the new verdict says nothing about it

@@ -49,8 +49,11 @@ def _write_odd_lines(folder: Path) -> None:
         "not_utf8": [b'{"_ng_task_index":0,"_ng_rollout_index":0,"a":"\xff"}'],
         "text_index": [b'{"_ng_task_index":"0","_ng_rollout_index":0}'],
         "fraction_index": [b'{"_ng_task_index":0.0,"_ng_rollout_index":0}'],
-        "it's [1]* %41 + é": [good | {"reward": 2.5e-9, "tokens": 1e21, "ratio": 1e20}],
-        "empty_lines": [b"", good | {"reward": 1}, b"  ", b"\r"],
+        "it's [1]* %41 + é": [
+            good | {"reward": 2.5e-9, "tokens": 1e21, "ratio": 1e20, "_spotter_latency_ms": 84.5}
+        ],
+        "latency_as_text": [good | {"reward": 1, "_spotter_latency_ms": "84.5"}],
+        "empty_lines": [b"", good | {"reward": 1, "_spotter_latency_ms": 84}, b"  ", b"\r"],
     }
     for name, rollouts in lines.items():
         write_run(folder / name, rollouts, inputs=[good], name="rollouts")

@@ -41,6 +41,10 @@ class VerifyRequest(Request):
         row = _task_fields(parse_object(self.line))
         return dump({**row, "response": rollout.get("response"), **files})
 
+    def answer_stamps(self, seconds: float) -> Row:  # noqa: ARG002 - those of the verdict
+        """Return the fields to add; the stored rollout keeps its own latency."""
+        return self.stamps
+
     def record_of(self, answer: Row) -> Row:
         """Return the stored rollout with the new verdict in place of the old one."""
         is_failed = answer.get(FAILURE_CLASS) is not None or answer.get(NO_PERSIST)

@@ -8,6 +8,7 @@ from typing import Any
 
 from collector import answer_fields
 from collector.jsonl import Row
+from collector.keys import COLLECTOR_PREFIXES
 from collector.viewer.transcripts.text_limits import PageBudget, Text, parse_nested_json, pointer
 
 FIELDS = 200
@@ -63,7 +64,7 @@ def verifier_fields(row: Row) -> Row:
     return {
         name: value
         for name, value in row.items()
-        if name not in known and not name.startswith("_ng_") and value is not None
+        if name not in known and not name.startswith(COLLECTOR_PREFIXES) and value is not None
     }
 
 

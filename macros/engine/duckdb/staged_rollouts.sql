@@ -50,6 +50,7 @@
             json_keys(lines.usage) as usage_keys,
             {{ duckdb__json_measures("lines.fields['ng_perf']", perf) }} as perf,
             {{ duckdb__json_measures('lines.usage', details) }} as details,
+            {{ duckdb__json_measures("lines.fields['_spotter_latency_ms']", ['$']) }}[1] as timed_ms,
             coalesce(map_contains(lines.fields, runs.answer_field), false) as has_answer_field,
             {{ answer_text('lines.fields[runs.answer_field]::varchar') }} as answer,
             {{ duckdb__slice_values('lines.fields', 'runs.slice_by') }} as slice_values
@@ -90,7 +91,7 @@
         coalesce(perf[5], details[2]) as reasoning_tokens,
         coalesce(perf[1], {{ turn_count('item_types') }}) as turn_count,
         coalesce(perf[2], len(list_filter(item_types, lambda type: ends_with(type, '_call')))) as tool_call_count,
-        perf[3] as latency_ms,
+        coalesce(perf[3], timed_ms) as latency_ms,
         metrics,
         {{ rollout_info(
             'task_index', 'rollout_index', 'reward_text', 'own_fields', 'own_keys', 'usage_fields', 'usage_number_keys'

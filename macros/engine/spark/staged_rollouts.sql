@@ -44,6 +44,7 @@
             {%- for name in ['num_turns', 'num_tool_calls', 'total_latency_ms', 'cached_prompt_tokens', 'reasoning_tokens'] %}
             {{ spark__json_measure("lines.variants['ng_perf']", '$.' ~ name) }} as perf_{{ name }},
             {%- endfor %}
+            {{ spark__json_measure("lines.variants['_spotter_latency_ms']", '$') }} as timed_ms,
             {{ spark__json_measure('lines.response', '$.usage.input_tokens_details.cached_tokens') }} as cached_tokens,
             {{ spark__json_measure('lines.response', '$.usage.output_tokens_details.reasoning_tokens') }} as reasoning_tokens,
             coalesce(array_contains(map_keys(lines.fields), runs.answer_field), false) as has_answer_field,
@@ -93,7 +94,7 @@
         coalesce(perf_reasoning_tokens, reasoning_tokens) as reasoning_tokens,
         coalesce(perf_num_turns, {{ turn_count('item_types') }}) as turn_count,
         coalesce(perf_num_tool_calls, call_count) as tool_call_count,
-        perf_total_latency_ms as latency_ms,
+        coalesce(perf_total_latency_ms, timed_ms) as latency_ms,
         metrics,
         {{ rollout_info(
             'task_index', 'rollout_index', 'reward_text', 'own_fields', 'own_keys', 'usage_fields', 'usage_number_keys'
