@@ -6,10 +6,11 @@ import atexit
 import contextlib
 import functools
 import os
-import tempfile
+import stat
 from pathlib import Path
 
-from collector.temporary_files import is_temporary, temporary_folder
+from collector.errors import FileError
+from collector.temporary_files import default_folder, is_temporary, temporary_folder
 
 
 def cache_dir() -> Path:
@@ -22,13 +23,24 @@ def cache_dir() -> Path:
 
 
 def log_folder() -> Path:
-    """Return the folder for logs; without a writable cache, a new one that stays."""
+    """Return the folder for logs: that of the cache, or the user's own if it is not writable."""
     cache = cache_dir()
-    folder = cache / "logs"
     if is_temporary(cache.name):
-        folder = Path(tempfile.mkdtemp(prefix="spotter-logs-"))
+        return _user_folder("spotter-logs")
+    folder = cache / "logs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def _user_folder(name: str) -> Path:
+    """Return a folder for temporary files that stays, and that only this user can write to."""
+    folder = default_folder() / f"{name}-{os.geteuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022:
+        return folder
+    raise FileError(f"{folder} belongs to somebody else\n  what to do: set SPOTTER_CACHE")
 
 
 @functools.cache

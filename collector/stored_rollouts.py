@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +14,7 @@ from collector.jsonl import Row, read_object
 from collector.keys import Key
 from collector.rollout_lines import INDEX_FOLDER, ByteRange, indices_of
 from collector.rollout_offsets import DamagedIndexError, Finder, Offsets
-from collector.temporary_files import temporary_folder
+from collector.temporary_files import temporary_folder, unnamed_file
 
 Reader = Callable[[int, int], Row]
 """Returns the row of a task index and a rollout index."""
@@ -38,7 +37,7 @@ def index_folder(parent: Path) -> Iterator[Path]:
     is_writable = False
     with contextlib.suppress(OSError):
         folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with unnamed_file(folder):
             is_writable = True
     with contextlib.nullcontext(folder) if is_writable else temporary_folder() as found:
         yield found

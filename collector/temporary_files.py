@@ -15,9 +15,10 @@ import secrets
 import shutil
 import socket
 import stat
-import tempfile
+import tempfile  # noqa: TID251 - the only place
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from collector.terminal import counted_noun, say
 
@@ -74,10 +75,27 @@ def create_file(path: Path) -> int | None:
     return None
 
 
+def default_folder() -> Path:
+    """Return the folder for temporary files, as `$TMPDIR` says."""
+    return Path(tempfile.gettempdir())
+
+
+def unnamed_file(folder: Path | None = None) -> BinaryIO:
+    """Open a new file without a name: it is gone when it is closed, or when its process ends."""
+    while True:
+        path = (folder or default_folder()) / new_name()
+        try:
+            descriptor = create_file(path)
+        finally:
+            path.unlink(missing_ok=True)
+        if descriptor is not None:
+            return os.fdopen(descriptor, "w+b")
+
+
 @contextlib.contextmanager
 def temporary_folder(parent: Path | None = None) -> Iterator[Path]:
     """Yield a new folder, and remove it at the end; first remove what killed commands left."""
-    parent = parent or Path(tempfile.gettempdir())
+    parent = parent or default_folder()
     remove_leftovers(parent)
     descriptor, folder = None, parent / new_name()
     # a signal may come at any point: what is to be removed has its name before it is created

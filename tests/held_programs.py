@@ -7,8 +7,10 @@ import threading
 from typing import Any
 from unittest.mock import patch
 
+from collector.comparing import worker
 from collector.profiling import publish
 from collector.terminal import Progress, progress, write_error
+from collector.viewer import comparison_report
 
 PATIENCE_SECONDS = 60
 """After this long, what the program waits for will not come."""
@@ -42,3 +44,14 @@ def hold_before_commit() -> None:
         signal.pause()
 
     patch.object(publish, "write_run", write_and_stop).start()
+
+
+def hold_in_comparison() -> None:
+    """Let a report of two runs stop for good when it has compared them."""
+    compare = worker.compare_into_file
+
+    def compare_and_stop(*given: Any) -> None:
+        compare(*given)
+        signal.pause()
+
+    patch.object(comparison_report, "compare_into_file", compare_and_stop).start()

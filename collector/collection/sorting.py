@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import heapq
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from collector.errors import FileError
 from collector.keys import Key
+from collector.temporary_files import default_folder, unnamed_file
 
 CHUNK_BYTES = 64 << 20
 HEAD = struct.Struct(">QQQ")
@@ -44,15 +44,13 @@ def _key(item: Item) -> Key:
 def _spill(items: list[Item], files: contextlib.ExitStack, folder: Path | None) -> Iterator[Item]:
     items.sort(key=_key)
     try:
-        file = files.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 - the stack closes it
+        file = files.enter_context(unnamed_file(folder))
         for (task, rollout), line in items:
             file.write(HEAD.pack(task, rollout, len(line)))
             file.write(line)
         file.seek(0)
     except OSError as error:
-        raise FileError(
-            f"cannot sort in {folder or tempfile.gettempdir()}: {error.strerror}"
-        ) from error
+        raise FileError(f"cannot sort in {folder or default_folder()}: {error.strerror}") from error
     return _read_back(file)
 
 

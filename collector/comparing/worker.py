@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import tempfile
 from pathlib import Path
 
 import orjson
@@ -51,11 +50,12 @@ def main() -> None:
 def compare_into_file(
     warehouse: Path, pair: Pair, settings: ComparisonSettings, target: Path
 ) -> None:
-    """Write the comparison marts of a pair to a new DuckDB file; the warehouse is only read."""
-    with (
-        tempfile.TemporaryDirectory(prefix="spotter-compare-") as spill,
-        contextlib.closing(open_scratch(MEMORY_LIMIT, Path(spill))) as connection,
-    ):
+    """Write the comparison marts of a pair to a new DuckDB file; the warehouse is only read.
+
+    The file is in a folder that the caller removes, whatever happens: DuckDB spills into it.
+    """
+    spill = target.with_suffix(".spill")
+    with contextlib.closing(open_scratch(MEMORY_LIMIT, spill)) as connection:
         write_comparisons(connection, warehouse, [pair], settings, target)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from collector.curating.manifest import selection_data
 from collector.curating.recipe_files import parse_recipe
 from collector.curating.selection import read_task_lists, select_tasks
 from collector.errors import SpotterError
+from collector.temporary_files import temporary_folder
 from collector.warehouse.scratch import log_defects, open_scratch
 
 MEMORY_LIMIT = "1GB"
@@ -69,8 +69,8 @@ def choose(warehouse: Path, request: SelectionRequest) -> dict[str, Any]:
         **parse_recipe(request.recipe, shown="recipe.yml").declaration(),
     }
     with (
-        tempfile.TemporaryDirectory(prefix="spotter-curate-") as spill,
-        contextlib.closing(open_scratch(MEMORY_LIMIT, Path(spill))) as connection,
+        temporary_folder() as spill,
+        contextlib.closing(open_scratch(MEMORY_LIMIT, spill)) as connection,
     ):
         selection = select_tasks(connection, warehouse, declaration, [], progress=lambda _: None)
         return {

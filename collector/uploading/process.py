@@ -6,13 +6,13 @@ import contextlib
 import io
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
 from collector.child_process import last_line, spotter_command
 from collector.errors import ServerError, UsageError
+from collector.temporary_files import unnamed_file
 from collector.uploading.content import Upload
 from collector.uploading.redaction import redact
 
@@ -44,7 +44,7 @@ class Worker:
     def start(self) -> None:
         """Start the process; raise UsageError if the tracker is not installed or not set up."""
         if self._process is None:
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - `stop` closes it
+            self._stderr = unnamed_file()  # `stop` closes it
             self._process = subprocess.Popen(
                 WORKER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from collector.artifacts import rollouts_files
 from collector.comparing.compare import ComparisonSettings
 from collector.comparing.worker import compare_into_file
 from collector.errors import UsageError
+from collector.temporary_files import temporary_folder
 from collector.viewer.links import Links
 from collector.viewer.live_runs import check_sources
 from collector.viewer.marts import comparison_tasks
@@ -103,8 +103,8 @@ def _compare(
 ) -> Figures:
     """Compare the runs; the warehouse must be closed, because closing it twice loses its lock."""
     values = compared.values
-    with tempfile.TemporaryDirectory(prefix="spotter-report-") as folder:
-        path = Path(folder, "comparison.duckdb")
+    with temporary_folder() as folder:
+        path = folder / "comparison.duckdb"
         with log_defects("report"):
             compare_into_file(warehouse, compared.pair, settings, path)
         connection = open_read_only(path, on_wait=lambda _: None, memory_limit=MEMORY_LIMIT)

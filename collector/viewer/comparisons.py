@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from pathlib import Path
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.worker import request_of, worker_command
 from collector.errors import SpotterError
+from collector.temporary_files import temporary_folder
 from collector.viewer.background import PATIENCE_SECONDS, BackgroundWork, WaitingError
 from collector.viewer.marts.store import MEMORY_LIMIT, Reader
 from collector.warehouse.queries import open_read_only
@@ -44,11 +43,13 @@ class Comparisons:
     warehouse: Path
     patience_seconds: float = PATIENCE_SECONDS
     """How long a page waits for a comparison before it says so."""
-    _folder: str = ""
+    _folder: Path | None = None
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         """Prepare to compare."""
+        self._resources = contextlib.ExitStack()
+        weakref.finalize(self, self._resources.close)
         self._work = BackgroundWork[ComparisonKey, Path](
             self._compare,
             "the runs could not be compared",
@@ -72,14 +73,12 @@ class Comparisons:
     def close(self) -> None:
         """Stop the current comparison, and remove all files."""
         self._work.close()
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._resources.close()
 
     def _compare(self, key: ComparisonKey) -> Path:
         if not self._folder:
-            self._folder = tempfile.mkdtemp(prefix="spotter-comparisons-")
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        target = Path(self._folder, f"{next(self._numbers)}.duckdb")
+            self._folder = self._resources.enter_context(temporary_folder())
+        target = self._folder / f"{next(self._numbers)}.duckdb"
         request = request_of(self.warehouse, key.pair, key.settings, target)
         self._work.run_worker(worker_command(), request)
         return target

@@ -16,12 +16,14 @@ import duckdb
 import pytest
 
 from collector.errors import BusyError, FileError
+from collector.temporary_files import remove_leftovers
 from collector.terminal import Progress
 from collector.warehouse import access
 from collector.warehouse.queries import open_read_only
-from tests.held_programs import hold_before_commit
+from tests.held_programs import hold_before_commit, hold_in_comparison
 from tests.programs import run_command
 from tests.support import Profiled, key, run_profile, write_run
+from tests.viewers import viewing
 from tests.warm_processes import WarmProgram
 
 SPOTTER = str(Path(sys.executable).with_name("spotter"))
@@ -126,6 +128,46 @@ def test_a_killed_profile_changes_nothing(workspace: Path) -> None:
     assert "of killed commands" in result.stderr
     assert run.query("select distinct reward_mean from task_profiles") == [(0.75,)]
     assert not list(workspace.glob(".*")), "the next profile removes what the killed one left"
+
+
+@pytest.fixture
+def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two runs of one warehouse, and a folder `tmp` for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    for name in ("a", "b"):
+        run = many(tmp_path, name, tasks=3)
+        assert run_profile(run.rollouts, "--run-id", name, cwd=tmp_path).returncode == 0
+    return tmp_path
+
+
+def wait_for_file(folder: Path, name: str, process: subprocess.Popen[str]) -> None:
+    while not list(folder.rglob(name)):
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def test_what_a_killed_report_leaves_is_removed(compared: Path) -> None:
+    words = [SPOTTER, "report", "a", "b", "-o", "report.html"]
+    process = WarmProgram(words, cwd=compared, prepare=hold_in_comparison)
+    wait_for_file(compared / "tmp", "comparison.duckdb", process)
+    process.kill()
+    process.wait(timeout=10)
+    assert list((compared / "tmp").iterdir())
+    remove_leftovers(compared / "tmp")
+    assert not list((compared / "tmp").iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_what_a_killed_viewer_leaves_is_removed(number: int, compared: Path) -> None:
+    with viewing(cwd=compared) as viewer:
+        assert viewer.get("/compare?a=a&b=b").status_code == 200
+        wait_for_file(compared / "tmp", "*.duckdb", viewer.process)
+        viewer.process.send_signal(number)
+        viewer.process.communicate(timeout=30)
+    assert bool(list((compared / "tmp").iterdir())) is (number == signal.SIGKILL)
+    remove_leftovers(compared / "tmp")
+    assert not list((compared / "tmp").iterdir())
 
 
 LOST = """

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from collector import temporary_files
+from collector import cache, temporary_files
 from collector.atomic_files import Drafts, anything, nothing, write_file
 from collector.collection.journal import Journal
 from collector.errors import FileError, UsageError
-from collector.temporary_files import new_name, remove_leftovers, temporary_folder
+from collector.temporary_files import new_name, remove_leftovers, temporary_folder, unnamed_file
 from collector.warehouse import files
 from collector.warehouse.files import WaitingMark, WrittenFile, has_waiting_writer, waiting_path
 
@@ -79,6 +79,26 @@ def test_what_a_living_process_uses_stays(tmp_path: Path) -> None:
         process.communicate(b"\n")
     assert process.returncode == 0
     assert names(tmp_path) == set()
+
+
+def test_a_file_without_a_name_leaves_nothing(tmp_path: Path) -> None:
+    with unnamed_file(tmp_path) as file:
+        file.write(b"text")
+        file.seek(0)
+        assert (file.read(), names(tmp_path)) == (b"text", set())
+
+
+def test_without_a_writable_cache_logs_are_in_one_folder_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "cache_dir", lambda: tmp_path / new_name())
+    monkeypatch.setattr(cache, "default_folder", lambda: tmp_path)
+    folder = cache.log_folder()
+    assert folder == cache.log_folder()
+    assert names(tmp_path) == {folder.name}
+    folder.chmod(0o777)  # somebody else could put links into it
+    with pytest.raises(FileError, match="SPOTTER_CACHE"):
+        cache.log_folder()
 
 
 def test_files_of_others_stay(tmp_path: Path) -> None:

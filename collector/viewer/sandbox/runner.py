@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import orjson
 
 from collector.child_process import last_line
 from collector.errors import BusyError, FileError, SpotterError
+from collector.temporary_files import unnamed_file
 
 Message = dict[str, Any]
 START = (
@@ -108,7 +108,7 @@ class Sandbox:
     async def write_csv(self, query: str) -> IO[bytes]:
         """Return an open temporary file with the whole result as CSV, which the caller closes."""
         request = {"rows": self.limits.file_rows, "is_csv": True}
-        file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        file: IO[bytes] = unnamed_file()
         try:
             async with self._messages(query, request, self.limits.file_bytes) as messages:
                 async for message in messages:
