@@ -130,7 +130,7 @@ def write_marts(
         open_scratch(None, path.parent / "spill") as connection,
         transaction(connection, path, on_wait=_ignore),
     ):
-        prepare(connection, load_plan())
+        prepare(connection, load_plan(), path)
     runs = pd.DataFrame({"run_id": list(dropped), "dropped_task_count": list(dropped.values())})
     with duckdb.connect(str(path)) as connection:
         insert_mart_rows(connection, "runs", runs)

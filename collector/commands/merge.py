@@ -32,8 +32,7 @@ def merge(
             readable=False,
             show_default=False,
             help="The warehouses to merge, or folders with the marts that Spark built, also in an"
-            " object store. A warehouse of an earlier version is brought up to date; otherwise they"
-            " are only read.",
+            " object store. They are only read.",
         ),
     ] = None,
     *,

@@ -8,19 +8,16 @@ from pathlib import Path
 
 import duckdb
 
-from collector.errors import FileError
 from collector.profiling.manifest import Plan
 from collector.profiling.marts import comments, forget_comparisons, insert_rows, prepare
 from collector.profiling.plan import load_plan
 from collector.warehouse.access import (
     SCRATCH,
-    WAREHOUSE,
     attach_for_reading,
     attach_for_writing,
     commit_whole,
 )
-from collector.warehouse.files import WrittenFile
-from collector.warehouse.sql import known_columns, literal, quote_name
+from collector.warehouse.sql import literal, quote_name
 
 PAIR_TYPE = (
     "struct(baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar,"
@@ -30,8 +27,6 @@ PAIR_TYPE = (
 STEPS = f"{SCRATCH}.intermediate"
 """Where the models between the marts and a comparison are, until the connection is closed."""
 COPY = "comparisons"
-# columns that a comparison reads, and that a warehouse of an earlier version may lack: null there
-ADDED = {"runs": "origin_rollouts_path", "rollout_infos": "response_hash"}
 DECLARED = (
     "(run_id, baseline_run_id) in"
     f" (select (run_id, baseline_run_id) from {STEPS}.int_compared_runs)"
@@ -73,10 +68,9 @@ def build_comparisons(
     """
     plan = _declare(connection, pairs, settings)
     with attach_for_writing(connection, warehouse, on_wait=progress) as file:
-        _add_columns(connection, file)
-        _build_steps(connection, plan, warehouse, progress=progress)
+        _build_steps(connection, plan, progress=progress)
         with commit_whole(connection, file):
-            prepare(connection, plan)
+            prepare(connection, plan, warehouse)
             forget_comparisons(connection, plan, DECLARED)
             for model in plan.comparison("marts"):
                 progress(model.name)
@@ -96,7 +90,7 @@ def write_comparisons(
     """
     plan = _declare(connection, pairs, settings)
     with attach_for_reading(connection, warehouse, on_wait=_ignore):
-        _build_steps(connection, plan, warehouse, progress=_ignore)
+        _build_steps(connection, plan, progress=_ignore)
     connection.execute(f"attach {literal(target)} as {COPY} (type duckdb)")
     for model in plan.comparison("marts"):
         relation = f"{COPY}.main.{quote_name(model.name)}"
@@ -122,30 +116,9 @@ def _declare(
     return plan
 
 
-def _add_columns(connection: duckdb.DuckDBPyConnection, file: WrittenFile) -> None:
-    """Add the columns that a warehouse of an earlier version lacks."""
-    known = known_columns(connection, WAREHOUSE)
-    missing = {mart: name for mart, name in ADDED.items() if name not in known.get(mart, {name})}
-    if missing:
-        with commit_whole(connection, file):
-            for mart, name in missing.items():
-                connection.execute(f"alter table {WAREHOUSE}.main.{mart} add column {name} varchar")
-
-
 def _build_steps(
-    connection: duckdb.DuckDBPyConnection,
-    plan: Plan,
-    warehouse: Path,
-    *,
-    progress: Callable[[str], None],
+    connection: duckdb.DuckDBPyConnection, plan: Plan, *, progress: Callable[[str], None]
 ) -> None:
-    try:
-        for model in plan.comparison("intermediate"):
-            progress(model.name)
-            connection.execute(f"create or replace table {model.relation} as {model.sql}")
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        raise FileError(
-            f"the warehouse {warehouse} is of an earlier version of Spotter and lacks what a"
-            f" comparison reads ({str(error).splitlines()[0]})\n"
-            "  what to do: profile the runs again"
-        ) from error
+    for model in plan.comparison("intermediate"):
+        progress(model.name)
+        connection.execute(f"create or replace table {model.relation} as {model.sql}")

@@ -13,6 +13,7 @@ from collector.comparing.compare import ComparisonSettings, Pair, build_comparis
 from collector.comparing.results import SCORES, Comparison, read_comparisons, run_agents
 from collector.comparing.trajectories import Trajectories, read_trajectories
 from collector.errors import UsageError
+from collector.profiling.marts import check_marts
 from collector.profiling.profile import Outcome
 from collector.profiling.sources import RunListener, resolve_runs
 from collector.suggestions import first_names, suggestion, unknown_name
@@ -72,6 +73,7 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
         listener=listener,
     )
     with open_read_only(request.warehouse, on_wait=listener.say) as connection:
+        check_marts(connection, request.warehouse)
         pairs = _pairs(connection, request, resolved.run_ids)
     with (
         log_defects("compare"),
@@ -100,13 +102,10 @@ def _pairs(
     if repeated and len(run_ids) > 2:
         raise UsageError(f"{label(repeated[0])} is named twice: name each run once")
     baseline_agent, candidate_agent = request.baseline_agent, request.candidate_agent
-    try:
-        if baseline_agent or candidate_agent:
-            baseline_agent, candidate_agent = _agents(connection, request, run_ids)
-        if request.settings.cluster_by:
-            _check_clusters(connection, request.settings.cluster_by, run_ids)
-    except (duckdb.CatalogException, duckdb.BinderException):
-        pass  # an earlier version wrote the warehouse: building says so
+    if baseline_agent or candidate_agent:
+        baseline_agent, candidate_agent = _agents(connection, request, run_ids)
+    if request.settings.cluster_by:
+        _check_clusters(connection, request.settings.cluster_by, run_ids)
     return [
         Pair(baseline, candidate, baseline_agent, candidate_agent)
         for baseline, candidate in combinations(run_ids, 2)

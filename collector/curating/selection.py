@@ -10,9 +10,10 @@ from typing import Any
 import duckdb
 import orjson
 
-from collector.errors import FileError, InvariantError
+from collector.errors import InvariantError
+from collector.profiling.marts import check_marts
 from collector.profiling.plan import load_plan
-from collector.warehouse.access import SCRATCH, attach_for_reading
+from collector.warehouse.access import SCRATCH, WAREHOUSE, attach_for_reading
 from collector.warehouse.sql import Row, fetch_rows, literal
 
 STEPS = f"{SCRATCH}.intermediate"
@@ -69,16 +70,10 @@ def select_tasks(
     for seed in plan.seeds:
         connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
     with attach_for_reading(connection, warehouse, on_wait=progress):
-        try:
-            for model in plan.selection():
-                progress(model.name)
-                connection.execute(f"create or replace table {model.relation} as {model.sql}")
-        except (duckdb.CatalogException, duckdb.BinderException) as error:
-            raise FileError(
-                f"the warehouse {warehouse} is of an earlier version of Spotter and lacks what"
-                f" `spotter curate` reads ({str(error).splitlines()[0]})\n"
-                "  what to do: profile the run again"
-            ) from error
+        check_marts(connection, warehouse, database=WAREHOUSE)
+        for model in plan.selection():
+            progress(model.name)
+            connection.execute(f"create or replace table {model.relation} as {model.sql}")
     _refuse_unreadable(connection)
     return _read(connection)
 

@@ -21,7 +21,6 @@ from collector.exporting.snapshot import SNAPSHOT, MartSelection, copy_marts
 from collector.exporting.tables import FORMATS, ExportRequest, MartTable, choose_marts
 from collector.exporting.trajectories import write_trajectories
 from collector.profiling.plan import load_plan
-from collector.profiling.upgrades import ensure_up_to_date
 from collector.terminal import counted_noun
 from collector.warehouse.access import check_path, is_duckdb
 from collector.warehouse.queries import require_warehouse
@@ -67,8 +66,6 @@ def export(
     _check_replaced_paths(paths, warehouse)
     bar = Bar(1 + len([name for name in request.names if name != "snapshot"]))
     result = ExportResult(output, [], paths)
-    with _clear_at_end(bar):
-        ensure_up_to_date(warehouse, on_wait=bar.wait)
     with (
         _clear_at_end(bar),
         log_defects("export"),

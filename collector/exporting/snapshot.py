@@ -16,7 +16,7 @@ from collector.errors import FileError, UsageError
 from collector.exporting.progress import Bar
 from collector.exporting.tables import MartTable
 from collector.profiling.manifest import CompiledModel
-from collector.profiling.marts import comments
+from collector.profiling.marts import check_marts, comments
 from collector.suggestions import unknown_name
 from collector.warehouse.access import WAREHOUSE, attach, open_with_lock
 from collector.warehouse.sql import known_columns, literal, quote_name
@@ -92,6 +92,7 @@ def _check_selection(connection: duckdb.DuckDBPyConnection, selection: MartSelec
     path, known = selection.warehouse, known_columns(connection, WAREHOUSE)
     if "runs" not in known:
         raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
+    check_marts(connection, path, database=WAREHOUSE)
     rows = connection.execute(f"select run_id from {WAREHOUSE}.main.runs order by all").fetchall()
     ids = [row[0] for row in rows]
     for run in selection.runs:

@@ -12,7 +12,7 @@ import duckdb
 from collector.errors import FileError, UsageError
 from collector.merging.mart_folders import attach_folder, check_folder
 from collector.profiling.kept_rows import PRICES, RUNS, SCHEMA, has_kept_rows
-from collector.profiling.upgrades import ensure_up_to_date
+from collector.profiling.marts import check_marts
 from collector.remote_paths import is_remote, refuse_remote
 from collector.warehouse.access import check_warehouse, open_with_lock
 from collector.warehouse.sql import Row, fetch_rows, known_columns, literal
@@ -62,15 +62,15 @@ def check_shards(paths: Sequence[Path], warehouse: Path) -> None:
 def read_shard(
     connection: duckdb.DuckDBPyConnection, path: Path, *, on_wait: Callable[[str], None]
 ) -> Shard:
-    """Return what a warehouse has; bring one of an earlier version up to date first."""
-    if not path.is_dir():
-        ensure_up_to_date(path, on_wait=on_wait)
+    """Return what a warehouse has."""
     with attached_shard(connection, path, on_wait=on_wait):
         if "runs" not in known_columns(connection, SHARD):
             raise FileError(
                 f"no marts in {path} yet\n  what to do: fill it with `spotter profile`, or leave it"
                 " out"
             )
+        if not path.is_dir():
+            check_marts(connection, path, database=SHARD)
         runs = fetch_rows(connection, f"select * from {SHARD}.main.runs order by run_id")
         kept, prices = list[Row](), list[Row]()
         if has_kept_rows(connection, SHARD):

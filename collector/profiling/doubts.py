@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 
 from collector.artifacts import Run
 from collector.profiling.headline_blocks import masks_text, range_text
 from collector.profiling.profile import Outcome
 from collector.suggestions import first_names
-from collector.terminal import counted_noun, label, printable_lines
+from collector.terminal import counted_noun, label
 
 # what several runs have in common, if there are too many to warn of each
 SUMMARIES = {
@@ -30,13 +29,6 @@ def warnings(outcome: Outcome, *, is_short: bool = False) -> Iterator[str]:
     else:
         for run in outcome.runs:
             yield from (text for _, text in _doubts(run, outcome))
-    if outcome.outdated:
-        older = counted_noun(len(outcome.outdated), "run")
-        shown = "".join(f"\n  spotter profile {shlex.quote(path)}" for path in outcome.outdated[:5])
-        yield (
-            "an earlier version of Spotter, which counted masked rollouts too, profiled"
-            f" {older} of this warehouse. Profile again before you compare:{printable_lines(shown)}"
-        )
 
 
 def _summaries(outcome: Outcome) -> Iterator[str]:

@@ -12,25 +12,29 @@ import orjson
 from collector import artifacts
 from collector.artifacts import Run
 from collector.errors import BusyError
+from collector.profiling.marts import refuse_other_version
 from collector.profiling.recorded_identity import recorded_tags
 from collector.terminal import label
 from collector.warehouse.access import WAREHOUSE
 from collector.warehouse.queries import open_read_only
-from collector.warehouse.sql import Row, fetch_rows
+from collector.warehouse.sql import Row, fetch_rows, known_columns
 
 Tags = Mapping[str, Mapping[str, str]]
 """The tags of each run."""
 
 
 def known_runs(warehouse: Path, *, on_wait: Callable[[str], None]) -> list[Row]:
-    """Return the rows of the runs in the warehouse, the latest profile last."""
+    """Return the rows of the runs in the warehouse, the latest profile last.
+
+    Raise FileError if another version of Spotter made the warehouse.
+    """
     if not warehouse.exists():
         return []
     with open_read_only(warehouse, on_wait=on_wait) as connection:
-        try:
-            return fetch_rows(connection, "select * from runs order by profiled_at, run_id")
-        except duckdb.CatalogException:  # no marts yet
+        if "runs" not in known_columns(connection):
             return []
+        refuse_other_version(connection, warehouse)
+        return fetch_rows(connection, "select * from runs order by profiled_at, run_id")
 
 
 def profile_times(known: Iterable[Row]) -> dict[str, datetime]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 
 import duckdb
 
 from collector.cache import cache_dir
-from collector.errors import InvariantError
+from collector.errors import FileError, InvariantError
 from collector.profiling.manifest import CompiledModel, Plan
+from collector.profiling.plan import load_plan
+from collector.suggestions import first_names
 from collector.temporary_files import temporary_folder
 from collector.warehouse.access import OFFLINE, SCRATCH, WAREHOUSE, attach
 from collector.warehouse.sql import known_columns, literal, quote_name
 
 EMPTY = "empty"
 VIEW_LAYERS = ("exports", "semantic")
-# marts whose names have changed, with their old names
-RENAMED = {"failure_classes": "failures", "metric_histograms": "reward_histograms"}
+PROFILE_AGAIN = "profile the runs again into a new warehouse"
 BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 
 
@@ -53,13 +55,13 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, model: CompiledModel) -> 
     )
 
 
-def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
+def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan, warehouse: Path) -> None:
     """Create the tables and views that the warehouse lacks, by copying those of an empty one.
 
     The empty warehouse is cached, because its hundreds of comments take longer to write than the
-    rows of a small run.
+    rows of a small run. Raise FileError if another version of Spotter made the warehouse.
     """
-    script = ";\n".join(_changes(plan, {}))
+    script = ";\n".join(_missing(plan, {}))
     digest = hashlib.sha256(f"{duckdb.__version__} {script}".encode()).hexdigest()[:16]
     path = cache_dir() / f"empty-{digest}.duckdb"
     if not path.exists():
@@ -75,50 +77,37 @@ def prepare(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
     if WAREHOUSE not in relations:
         connection.execute(f"copy from database {EMPTY} to {WAREHOUSE} (schema)")
     elif not relations[EMPTY] <= relations[WAREHOUSE]:
-        _rename_marts(connection)
-        _rename_columns(connection, plan)
-        _change_types(connection, plan)
-        for statement in _changes(plan, known_columns(connection, WAREHOUSE)):
+        refuse_other_version(connection, warehouse, database=WAREHOUSE)
+        for statement in _missing(plan, known_columns(connection, WAREHOUSE)):
             connection.execute(statement)
 
 
-def _rename_marts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give the marts of an older warehouse their names of today, with all their rows."""
-    known = known_columns(connection, WAREHOUSE)
-    for name, old_name in RENAMED.items():
-        if old_name in known and name not in known:
-            connection.execute(f"alter table {WAREHOUSE}.main.{old_name} rename to {name}")
+def check_marts(
+    connection: duckdb.DuckDBPyConnection, warehouse: Path, *, database: str | None = None
+) -> None:
+    """Raise FileError if a warehouse with marts lacks one, or has one with other columns."""
+    refuse_other_version(connection, warehouse, database=database)
+    known = known_columns(connection, database)
+    missing = [model.name for model in load_plan().layer("marts") if model.name not in known]
+    if missing:
+        raise FileError(
+            f"{warehouse} lacks {first_names(missing)}: dbt built only some of its models, or"
+            f" another version of Spotter did\n  what to do: {PROFILE_AGAIN}"
+        )
 
 
-def _rename_columns(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
-    """Give the columns of an older warehouse their names of today."""
-    known = known_columns(connection, WAREHOUSE)
-    for model in plan.layer("marts"):
-        for name, old_name in model.meta.get("renamed_columns", {}).items():
-            columns = known.get(model.name, set())
-            if old_name in columns and name not in columns:
-                connection.execute(
-                    f"alter table {model.relation} rename column {old_name} to {name}"
-                )
-
-
-def _change_types(connection: duckdb.DuckDBPyConnection, plan: Plan) -> None:
-    """Give the columns of an older warehouse their types of today: counts are whole numbers."""
-    rows = connection.execute(
-        "select table_name, column_name, lower(data_type) from duckdb_columns()"
-        " inner join duckdb_tables() using (database_name, schema_name, table_name)"
-        " where database_name = ? and schema_name = 'main'",
-        [WAREHOUSE],
-    ).fetchall()
-    types = {(table, column): data_type for table, column, data_type in rows}
-    for model in plan.layer("marts"):
-        for column in model.columns:
-            if types.get((model.name, column.name)) == "double" and column.data_type == "bigint":
-                name = quote_name(column.name)
-                connection.execute(
-                    f"alter table {model.relation} alter column {name} type bigint"
-                    f" using try_cast(round({name}) as bigint)"
-                )
+def refuse_other_version(
+    connection: duckdb.DuckDBPyConnection, warehouse: Path, *, database: str | None = None
+) -> None:
+    """Raise FileError if a mart has other columns than those of this version."""
+    known = known_columns(connection, database)
+    for model in load_plan().layer("marts"):
+        columns = {column.name for column in model.columns}
+        if model.name in known and model.materialized != "view" and known[model.name] != columns:
+            raise FileError(
+                f"{warehouse} was made by another version of Spotter: the columns of"
+                f" {model.name} differ\n  what to do: {PROFILE_AGAIN}"
+            )
 
 
 def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str, str]]]:
@@ -133,32 +122,22 @@ def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str
     return relations
 
 
-def _changes(plan: Plan, known: dict[str, set[str]]) -> Iterator[str]:
-    """Yield the statements that add missing schemas, tables and columns and replace all views."""
+def _missing(plan: Plan, known: Collection[str]) -> Iterator[str]:
+    """Yield the statements that add missing schemas and tables, and replace all views."""
     for schema in VIEW_LAYERS:
         yield f"create schema if not exists {WAREHOUSE}.{schema}"
     for model in plan.layer("marts"):
-        if model.materialized != "view":
-            yield from _table_changes(model, known.get(model.name, set()))
+        if model.materialized != "view" and model.name not in known:
+            columns = ", ".join(
+                f"{quote_name(column.name)} {column.data_type} {column.constraints}"
+                for column in model.columns
+            )
+            yield f"create table {model.relation} ({columns})"
+            yield from comments(model, model.relation)
     for model in plan.views():
         yield f"create or replace view {model.relation} as {model.sql}"
         if model.layer == "marts":
             yield from comments(model, model.relation)
-
-
-def _table_changes(model: CompiledModel, known: set[str]) -> Iterator[str]:
-    """Yield the statements that create a mart, or that add the columns it lacks."""
-    added = [column for column in model.columns if column.name not in known]
-    if not known:
-        columns = ", ".join(
-            f"{quote_name(column.name)} {column.data_type} {column.constraints}" for column in added
-        )
-        yield f"create table {model.relation} ({columns})"
-    for column in added if known else ():
-        definition = f"{quote_name(column.name)} {column.data_type}"
-        yield f"alter table {model.relation} add column {definition}"
-    if added:
-        yield from comments(model, model.relation)
 
 
 def comments(model: CompiledModel, relation: str) -> Iterator[str]:

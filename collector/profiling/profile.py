@@ -56,8 +56,6 @@ class Outcome:
     completion: dict[str, Row]
     agents: dict[str, list[Row]]
     headlines: dict[str, Headlines]
-    outdated: list[str] = field(default_factory=list)
-    """Rollouts files of the runs in the warehouse that an earlier version profiled."""
     statistics: Statistics = field(default_factory=Statistics)
     unpriced: list[Row] = field(default_factory=list)
     """The number of measured rollouts without a cost, by run and model; empty without prices."""
@@ -218,7 +216,7 @@ def write_runs(
         with transaction(
             connection, settings.warehouse, on_wait=lambda text: steps.listener(0, 0, text)
         ):
-            marts.prepare(connection, writer.plan)
+            marts.prepare(connection, writer.plan, settings.warehouse)
             fill()
             for run in runs if settings.is_published else ():
                 if run.has_local_outputs:
@@ -253,10 +251,6 @@ def _outcome(
         " where list_contains(?, run_id) order by run_id, agent_name, metric",
         ids,
     )
-    outdated = connection.execute(
-        f"select rollouts_path from {WAREHOUSE}.main.runs where measured_rollout_count is null"
-        " order by rollouts_path"
-    ).fetchall()
     return Outcome(
         warehouse=settings.warehouse,
         is_new_warehouse=is_new,
@@ -264,7 +258,6 @@ def _outcome(
         completion={row["run_id"]: row for row in completion},
         agents={run_id: [row for row in agents if row["run_id"] == run_id] for run_id in ids},
         headlines={run_id: read_headlines(connection, run_id) for run_id in ids},
-        outdated=[path for (path,) in outdated],
         statistics=settings.statistics,
         unpriced=_unpriced_rollouts(connection, ids) if settings.statistics.prices else [],
         is_published=settings.is_published,

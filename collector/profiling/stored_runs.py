@@ -15,7 +15,6 @@ from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.kept_rows import SCHEMA
 from collector.profiling.known_runs import set_tags, stored_tags
 from collector.profiling.plan import load_plan
-from collector.profiling.upgrades import ensure_up_to_date
 from collector.suggestions import first_names, suggestion
 from collector.terminal import label
 from collector.warehouse.access import (
@@ -106,27 +105,27 @@ class StoredRuns:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give a connection to a warehouse that has all marts of today."""
+        """Give a connection to a warehouse that has all marts."""
         self._check()
-        ensure_up_to_date(self.warehouse, on_wait=self.on_wait)
         with (
             duckdb.connect(config=OFFLINE) as connection,
             attach_for_reading(connection, self.warehouse, on_wait=self.on_wait),
         ):
             if not known_columns(connection, WAREHOUSE):
                 raise FileError(f"no marts in {self.warehouse} yet\n  what to do: {FILL}")
+            marts.check_marts(connection, self.warehouse, database=WAREHOUSE)
             yield connection
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Give a connection to a warehouse that is brought up to date, in one transaction."""
+        """Give a connection to a warehouse that has all marts, in one transaction."""
         self._check()
         with (
             log_defects("runs"),
             duckdb.connect(config=OFFLINE) as connection,
             transaction(connection, self.warehouse, on_wait=self.on_wait),
         ):
-            marts.prepare(connection, load_plan())
+            marts.prepare(connection, load_plan(), self.warehouse)
             yield connection
 
     def _check(self) -> None:

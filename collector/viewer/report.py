@@ -19,7 +19,7 @@ from collector.atomic_files import write_file
 from collector.errors import FileError, UsageError
 from collector.suggestions import first_names, unknown_name
 from collector.viewer.links import Links
-from collector.viewer.live_runs import check_sources, profile_flags
+from collector.viewer.live_runs import check_sources
 from collector.viewer.marts import queries
 from collector.viewer.marts.listing import FILTER
 from collector.viewer.marts.overview import Overview, read_overview, read_run, score_label
@@ -221,7 +221,6 @@ def _render_page(overview: Overview, links: ReportLinks, **data: Any) -> str:
         o=overview,
         run=run,
         sources=check_sources(run),
-        again=profile_flags(run),
         score_label=score_label,
         threshold=run["pass_threshold"],
         path=functools.partial(links.tasks, run["run_id"]),

@@ -28,11 +28,14 @@ def fetch_rows(
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def known_columns(connection: duckdb.DuckDBPyConnection, database: str) -> dict[str, set[str]]:
-    """Return the names of the columns of each mart that a database has."""
+def known_columns(
+    connection: duckdb.DuckDBPyConnection, database: str | None = None
+) -> dict[str, set[str]]:
+    """Return the columns of each mart of a database, or of the one that the connection has open."""
     rows = connection.execute(
         "select table_name, list(column_name) from duckdb_columns()"
-        " where database_name = ? and schema_name = 'main' group by table_name",
+        " where database_name = coalesce(?, current_database()) and schema_name = 'main'"
+        " group by table_name",
         [database],
     ).fetchall()
     return {table: set(columns) for table, columns in rows}

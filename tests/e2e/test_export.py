@@ -191,21 +191,6 @@ def test_says_what_is_wrong_and_writes_nothing(
     assert {path.parent.name for path in tmp_path.rglob("snapshot.duckdb")} == {"here", "sealed"}
 
 
-def test_a_warehouse_of_an_older_version_is_brought_up_to_date(
-    run: Profiled, tmp_path: Path
-) -> None:
-    older = tmp_path / "older.duckdb"
-    older.write_bytes(run.warehouse.read_bytes())
-    with duckdb.connect(str(older)) as connection:
-        connection.execute("alter table task_profiles drop column prompt")
-    result = run_command("spotter", "export", "-w", older, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "lacked marts or columns of this version" in result.stderr
-    with duckdb.connect(str(older), read_only=True) as connection:
-        known = connection.execute("select count(prompt), count(*) > 0 from task_profiles")
-        assert known.fetchone() == (0, True)
-
-
 @pytest.mark.slow
 def test_long_texts_take_no_more_memory_than_there_is(run: Profiled, tmp_path: Path) -> None:
     wide = tmp_path / "wide.duckdb"

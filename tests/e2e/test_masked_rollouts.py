@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import subprocess
@@ -10,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import orjson
 import pytest
 
-from collector.viewer.serving.startup import Listener, make_viewer, open_path
 from tests.support import (
     Profiled,
     Row,
@@ -120,41 +117,6 @@ def test_scripts_get_the_same(workspace: Path) -> None:
         "judge_failed",
         "provider_unavailable",
     }
-
-
-def test_runs_of_an_earlier_version_are_told(run: Profiled, copied: Path, workspace: Path) -> None:
-    with duckdb.connect(str(copied)) as connection:
-        # what an earlier version left: a run without the column
-        connection.execute("alter table runs drop column measured_rollout_count")
-    second = write_masked(workspace / "two")
-    result = run_profile(second.rollouts, "-w", copied, cwd=workspace)
-    assert "profiled 1 run of this warehouse" in result.stderr
-    assert f"spotter profile {run.rollouts}" in result.stderr
-    again = run_profile(run.rollouts, "--no-files", "-w", copied, cwd=workspace)
-    assert "earlier version" not in again.stderr
-
-
-def test_marts_that_were_renamed_keep_their_rows(copied: Path, workspace: Path) -> None:
-    with duckdb.connect(str(copied)) as connection:
-        connection.execute("update metric_histograms set run_id = 'old'")
-        connection.execute("alter table metric_histograms rename to reward_histograms")
-    run = profiled(write_masked(workspace), "--run-id", "new")
-    rows = run.query("select run_id, count(*) from metric_histograms group by all order by all")
-    assert [name for name, _ in rows] == ["new", "old"]
-    assert not run.query("select 1 from duckdb_tables() where table_name = 'reward_histograms'")
-
-
-def test_the_viewer_brings_a_run_of_an_earlier_version_up_to_date(workspace: Path) -> None:
-    run = profiled(write_masked(workspace))
-    with duckdb.connect(str(run.warehouse)) as connection:
-        connection.execute("alter table runs drop column measured_rollout_count")
-        connection.execute("alter table rollout_infos drop column is_measured")
-    listener = Listener(progress=lambda *_: None, say=lambda _: None)
-    opened = open_path(run.rollouts, run.warehouse, is_named=False, listener=listener)
-    viewer = make_viewer(opened.warehouse, say=lambda _: None)
-    with contextlib.closing(viewer.store) as store, store.open_reader():
-        pass  # it refuses a warehouse that lacks columns
-    assert run.query("select measured_rollout_count from runs") == [(7,)]
 
 
 def test_failures_count_as_zero_beside_the_plain_mean(workspace: Path) -> None:

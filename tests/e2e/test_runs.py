@@ -337,16 +337,6 @@ def test_without_a_warehouse_says_what_to_do(tmp_path: Path) -> None:
     assert (code, "fill it with `spotter profile`" in errors) == (4, True)
 
 
-def test_an_older_warehouse_is_brought_up_to_date(run: Profiled, folder: Path) -> None:
-    with duckdb.connect(run.warehouse) as connection:
-        connection.execute("drop view run_overviews")
-        for name in ("tags", "sampling", "collection_ended_at", "model_names"):
-            connection.execute(f"alter table runs drop column {name}")
-    code, out, errors = runs(folder)
-    assert (code, "lacked marts or columns" in errors) == (0, True)
-    assert out.splitlines()[1].split()[:2] == ["results-run", "–"]
-
-
 # --- many runs -----------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from collector.warehouse import access
 from collector.warehouse.queries import open_read_only
 from tests.held_programs import hold_before_commit, hold_in_comparison
 from tests.programs import run_command
+from tests.restored_folders import RestoredFolder
 from tests.support import Profiled, key, run_profile, write_run
 from tests.viewers import viewing
 from tests.warm_processes import WarmProgram
@@ -212,26 +213,53 @@ def test_a_kill_while_a_warehouse_is_created_leaves_no_half_of_it(workspace: Pat
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
 
 
-def test_a_warehouse_of_an_older_version_gets_the_new_columns(workspace: Path) -> None:
-    run = many(workspace, "run", tasks=1)
-    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
-    with duckdb.connect(str(run.warehouse)) as connection:
-        connection.execute("drop schema exports cascade")
-        connection.execute("alter table task_profiles drop column total_tokens_mean")
-        connection.execute("update task_profiles set run_id = 'old'")
-        connection.execute("comment on table task_profiles is 'older'")
-    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
-    found = run.query("select count(*), count(distinct run_id) from task_profiles")
-    assert found == [(2, 2)]
-    assert run.query("select total_tokens_mean from task_profiles where run_id = 'old'") == [
-        (None,)
-    ]
-    # what is new is explained, too
-    assert run.query(
-        "select count(*) from duckdb_columns()"
-        " where table_name = 'task_profiles' and comment is null"
-        " union all select count(*) from duckdb_tables() where comment = 'older'"
-    ) == [(0,), (0,)]
+READING = (
+    ("runs",),
+    ("export", "-o", "out"),
+    ("compare", "other-run", "other-run"),
+    ("curate", "other-run", "-o", "train.jsonl"),
+    ("merge", "warehouse.duckdb", "-w", "merged.duckdb"),
+    ("report", "other-run"),
+)
+WRITING = (("profile", "run.jsonl"), ("runs", "tag", "other-run", "checkpoint=1"))
+
+
+@pytest.fixture(scope="module")
+def profiled_run(tmp_path_factory: pytest.TempPathFactory) -> RestoredFolder:
+    folder = tmp_path_factory.mktemp("other")
+    run = many(folder, "run", tasks=1)
+    assert run_profile(run.rollouts, "--run-id", "other-run", cwd=folder).returncode == 0
+    return RestoredFolder(folder)
+
+
+def run_changed(folder: Path, change: str, command: tuple[str, ...]) -> str:
+    """Change a warehouse, and return how a command refuses it."""
+    with duckdb.connect(str(folder / "warehouse.duckdb")) as connection:
+        connection.execute(change)
+    before = (folder / "warehouse.duckdb").read_bytes()
+    result = run_command("spotter", *command, cwd=folder)
+    assert result.returncode == 4, result.stderr
+    assert "profile the runs again into a new warehouse" in result.stderr
+    assert (folder / "warehouse.duckdb").read_bytes() == before
+    return result.stderr
+
+
+@pytest.mark.parametrize("command", [*READING, *WRITING], ids=" ".join)
+def test_a_warehouse_of_another_version_is_refused(
+    profiled_run: RestoredFolder, command: tuple[str, ...]
+) -> None:
+    change = "alter table task_profiles drop column total_tokens_mean"
+    refusal = run_changed(profiled_run.restore(), change, command)
+    assert "was made by another version of Spotter: the columns of task_profiles" in refusal
+
+
+@pytest.mark.parametrize("command", READING, ids=" ".join)
+def test_a_warehouse_that_lacks_marts_is_refused(
+    profiled_run: RestoredFolder, command: tuple[str, ...]
+) -> None:
+    assert "lacks mask_kinds" in run_changed(
+        profiled_run.restore(), "drop table mask_kinds", command
+    )
 
 
 @pytest.mark.parametrize("content", [b"not a database", b"12345678DUCK and nothing else"])

@@ -22,7 +22,7 @@ from tests.pages import app_of, get
 from tests.programs import run_command
 from tests.responses import response, says
 from tests.restored_folders import RestoredFolder
-from tests.support import Profiled, Row, key, profiled, run_profile, write_run
+from tests.support import Row, key, run_profile, write_run
 
 EXACT = 1e-9
 
@@ -283,19 +283,6 @@ def test_how_a_run_was_verified_is_told(workspace: Path) -> None:
     texts = " ".join(compared("old.jsonl", "new.jsonl", cwd=workspace)["explanations"])
     assert "was verified by force" in texts
     assert "only rollouts whose judge had failed were verified again" in texts
-
-
-def test_a_warehouse_of_an_earlier_version_is_brought_up_to_date(pair: Path) -> None:
-    with duckdb.connect(str(pair / "warehouse.duckdb")) as connection:
-        connection.execute("alter table runs drop column origin_rollouts_path")
-        connection.execute("alter table rollout_infos drop column response_hash")
-        connection.execute("alter table run_comparisons drop column is_same_rollouts")
-        connection.execute("drop table verdict_comparisons")
-    data = compared("old.jsonl", "new.jsonl", cwd=pair)
-    assert data["verdict_comparison"] is None  # nothing is known about the origin
-    assert data["primary"]["task_count"] == 3
-    profiled(Profiled(pair / "new.jsonl"))
-    assert compared("old.jsonl", "new.jsonl", cwd=pair)["verdict_comparison"]["rollout_count"] == 6
 
 
 def test_the_compare_page_links_to_the_rollouts_to_look_at(pair: Path) -> None:

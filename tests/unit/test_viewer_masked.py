@@ -8,7 +8,6 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
-import duckdb
 import pytest
 from markupsafe import escape
 from starlette.applications import Starlette
@@ -218,51 +217,6 @@ def test_a_report_has_masked_rollouts_after_all_that_measure(
     verdicts = re.findall(r'<span class="verdict">([\w ]+)</span>', html)
     assert verdicts.index("not counted") == measured
     assert verdicts.count("not counted") == 2
-
-
-def test_runs_of_an_earlier_version_ask_to_be_profiled_again(
-    made: Profiled, tmp_path: Path
-) -> None:
-    copy = tmp_path / "warehouse.duckdb"
-    copy.write_bytes(made.warehouse.read_bytes())
-    with duckdb.connect(str(copy)) as connection:  # as the columns are added to what is there
-        connection.execute("""
-            alter table runs alter masked_rollout_count drop not null;
-            update runs set masked_rollout_count = null;
-            alter table rollout_infos alter is_measured drop not null;
-            update rollout_infos set is_measured = null;
-            alter table task_profiles alter agent_name drop not null;
-            update task_profiles set agent_name = null;
-            delete from mask_kinds;
-        """)
-    app = app_of(copy, [route for page in PAGES for route in page.ROUTES])
-    text = words(get(app, "/run?run=r").text)
-    assert "An earlier version of Spotter profiled this run" in text
-    assert listed(get(app, "/tasks?run=r").text) == 2 * (made_of.TASKS - 1) - 1
-    assert "Masked" not in words(get(app, "/rollouts?run=r").text)
-    assert get(app, "/task?run=r&task=3").status_code == 200
-
-
-def test_a_warehouse_without_masks_is_brought_up_to_date(made: Profiled, tmp_path: Path) -> None:
-    copy = tmp_path / "warehouse.duckdb"
-    copy.write_bytes(made.warehouse.read_bytes())
-    with duckdb.connect(str(copy)) as connection:
-        connection.execute("drop view reward_spreads")
-        connection.execute("alter table rollout_infos drop column is_measured")
-        connection.execute("alter table runs drop column pass_threshold")
-        rename = "alter table task_profiles rename measured_rollout_count to num_rollouts"
-        connection.execute(rename)
-        connection.execute("alter table rollout_infos alter turn_count type double")
-    app = app_of(copy, [route for page in PAGES for route in page.ROUTES])
-    for path in ("/", "/run?run=r", "/tasks?run=r", "/rollouts?run=r", "/task?run=r&task=3"):
-        assert get(app, path).status_code == 200, path
-    with duckdb.connect(str(copy), read_only=True) as connection:
-        types = connection.execute(
-            "select column_name, data_type from duckdb_columns()"
-            " where (table_name, column_name) in (('task_profiles', 'measured_rollout_count'),"
-            " ('rollout_infos', 'turn_count')) order by all"
-        ).fetchall()
-    assert types == [("measured_rollout_count", "BIGINT"), ("turn_count", "BIGINT")]
 
 
 @pytest.mark.parametrize(

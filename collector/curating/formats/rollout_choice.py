@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from collector.errors import FileError, UsageError
+from collector.errors import UsageError
 from collector.stored_rollouts import Reader, open_reader
 from collector.terminal import label
 from collector.warehouse.access import WAREHOUSE
@@ -61,14 +61,8 @@ def find_source(
 
     Raise UsageError if several agents ran a task and none is named, or if the named one did not.
     """
-    try:
-        run = connection.execute(RUN, [run_id]).fetchone()
-        rows = connection.execute(PAIRS, [run_id]).fetchall()
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        raise FileError(
-            f"the warehouse {warehouse} is of an earlier version of Spotter and does not say which"
-            " rollouts to train on\n  what to do: profile the run again"
-        ) from error
+    run = connection.execute(RUN, [run_id]).fetchone()
+    rows = connection.execute(PAIRS, [run_id]).fetchall()
     if run is None:
         raise UsageError(f"{label(run_id)} is not a run of {warehouse}")
     _check_agent(rows, agent_name)

@@ -8,7 +8,6 @@ from collector.slice_order import sort_slices
 from collector.viewer.marts.store import Query, Reader
 from collector.warehouse.sql import Row
 
-HAS_SLICES = "select table_name from duckdb_tables() where table_name = 'task_slices'"
 SLICES = """
     select slice_by_index, slice_by, slice_value, count(distinct task_index) as task_count
     from task_slices
@@ -34,8 +33,6 @@ class SliceField:
 
 def read_slice_fields(reader: Reader, run_id: str) -> list[SliceField]:
     """Return the fields that a run is sliced by, with their values in order."""
-    if not reader.rows(Query(HAS_SLICES)):  # the warehouse is of an earlier version
-        return []
     fields: dict[tuple[int, str], list[Row]] = {}
     for row in reader.rows(Query(SLICES, {"run": run_id})):
         fields.setdefault((row["slice_by_index"], row["slice_by"]), []).append(row)

@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError
-from collector.profiling.upgrades import bring_up_to_date, is_up_to_date
+from collector.profiling.marts import check_marts
 from collector.warehouse.access import RETRY_S
 from collector.warehouse.files import has_waiting_writer
 from collector.warehouse.queries import open_read_only
@@ -179,24 +179,16 @@ class Store:
 
 
 def _open(path: Path) -> duckdb.DuckDBPyConnection:
-    connection = _open_read_only(path)
+    connection = open_read_only(
+        path, on_wait=lambda _: None, timeout_s=LOCK_SECONDS, memory_limit=MEMORY_LIMIT
+    )
     try:
         _require_marts(connection, path)
-        is_current = is_up_to_date(connection)
+        check_marts(connection, path)
     except BaseException:
         connection.close()
         raise
-    if is_current:
-        return connection
-    connection.close()
-    bring_up_to_date(path, on_wait=lambda _: None)
-    return _open_read_only(path)
-
-
-def _open_read_only(path: Path) -> duckdb.DuckDBPyConnection:
-    return open_read_only(
-        path, on_wait=lambda _: None, timeout_s=LOCK_SECONDS, memory_limit=MEMORY_LIMIT
-    )
+    return connection
 
 
 def _require_marts(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

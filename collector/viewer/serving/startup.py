@@ -162,8 +162,7 @@ def _plan_run(rollouts: Path, row: Row | None, name: str, warehouse: Path) -> Ru
 
 def _is_current(row: Row) -> bool:
     """Tell whether a run's files are unchanged since it was profiled."""
-    # an earlier version of Spotter counted differently, and its warehouse lacks columns
-    if row.get("measured_rollout_count") is None or check_sources(row).is_changed:
+    if check_sources(row).is_changed:
         return False
     rollouts = Path(row["rollouts_path"])
     if row["profiled_at"] - utc(rollouts.stat().st_mtime) > RECENT:
