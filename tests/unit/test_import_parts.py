@@ -90,6 +90,40 @@ def test_each_leaf_of_a_tree_is_a_branch() -> None:
     assert texts == [["root", "left"], ["root", "right"], ["alone"]]
 
 
+def node(content: str, parent: int | None = None, **links: int) -> dict[str, Any]:
+    """A reply in a tree, with what else led to it."""
+    semantic = [{"type": kind, "node": index} for kind, index in links.items()]
+    message = {"role": "assistant", "content": content}
+    return {"message": message, "sampled": True, "parent": parent, "semantic_parents": semantic}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reply", "ends"),
+    [
+        ([node("x"), node("late", None, subagent_call=0)], "x ", ["late", "x"]),
+        ([node("x"), node("x", None, subagent_call=0)], "x", ["x", "x"]),
+        ([node("x"), node("late", None, subagent_call=0)], None, ["late", "x"]),
+        ([node("x"), node("try", 0, compaction_attempt=0)], "x", ["try", "x"]),
+        ([node("x"), node("y", 0), node("try", 0, compaction_attempt=0)], None, ["try", "y"]),
+        ([node("x"), node("try", 0, compaction_attempt=0)], None, ["try", "x"]),
+        (
+            [
+                *(node("x"), node("sum", 0, compaction_attempt=0)),
+                *(node("y", None, compaction=1), node("try", 2, compaction_attempt=2)),
+            ],
+            None,
+            ["sum", "try", "y"],
+        ),
+        ([node("x"), node("y")], "nowhere", ["x", "y"]),
+    ],
+    ids=["late", "echo", "called", "inner", "refused", "only", "accepted", "unknown"],
+)
+def test_the_branch_of_the_agent_itself_is_the_last(
+    nodes: list[dict[str, Any]], reply: str | None, ends: list[str]
+) -> None:
+    assert [branch[-1]["content"] for branch in branches(nodes, reply)] == ends
+
+
 def test_nodes_in_a_circle_end() -> None:
     circle = [{"message": {}, "parent": 1}, {"message": {}, "parent": 0}, {"parent": 1}]
     assert len(branches(circle)) == 1

@@ -25,7 +25,7 @@ def claim(file: Candidate) -> Claim | None:
         return None
     whole = (file.whole_object or {}).keys()
     is_metadata = {"env_id", "rollouts_per_example"} <= whole
-    is_config = {"env", "num_rollouts"} <= whole
+    is_config = {"env", "num_rollouts"} <= whole or {"taskset", "num_rescores"} <= whole
     return Claim.PART if is_metadata or is_config else None
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from collector.importing.asked import asked_row
-from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json
+from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Mask
 from collector.importing.candidates import Candidate
 from collector.importing.formats.trace_messages import branches, question_input, split_question
 from collector.importing.json_values import (
@@ -36,6 +36,12 @@ OWN = (
     *("num_total_tokens", "mm_token_type_id_map"),
 )
 
+# what verifiers itself puts an end to a trace for, besides a reply that was cut off
+LIMITS = (
+    *("max_turns", "max_input_tokens", "max_output_tokens", "max_total_tokens", "max_turn_tokens"),
+    "compaction_failed",
+)
+
 
 @dataclass
 class TraceLog:
@@ -52,6 +58,8 @@ class TraceLog:
     """The most traces of an episode: so many rollouts are missing with an episode."""
     _repeated_count: int = 0
     _untrained_count: int = 0
+    _traces: set[str] = field(default_factory=set)
+    _rescored_count: int = 0
     _has_tokens: bool = False
     """Whether traces have token ids, which are for a trainer."""
 
@@ -119,6 +127,11 @@ class TraceLog:
             found.append("the files in effective repeat episodes of all, and were left out")
         if self._repeated_count:
             found.append(f"{self._repeated_count:,} episodes are in the file twice: one counts")
+        if self._rescored_count:
+            found.append(
+                f"{self._rescored_count:,} rollouts are traces of the same file that were scored"
+                " again: each score is a rollout"
+            )
         if self._untrained_count:
             found.append(
                 f"{self._untrained_count:,} traces belong to agents that are not trained: they are"
@@ -138,6 +151,8 @@ class TraceLog:
         if not chosen:
             yield self._lost(episode)
         for trace in chosen:
+            self._rescored_count += trace.get("id") in self._traces
+            self._traces.add(str(trace.get("id")))
             yield self._attempt(trace, episode, others)
 
     def _next(self, task: str) -> int:
@@ -162,7 +177,7 @@ class TraceLog:
         name = _task_name(task)
         nodes = items(trace, "nodes")
         self._has_tokens |= any(part({"node": one}, "node").get("token_ids") for one in nodes)
-        paths = branches(nodes)
+        paths = branches(nodes, text(trace.get("root_reply")))
         messages = paths[-1] if paths else []
         before, after = split_question(messages)
         asked = _request_params(task, before)
@@ -193,6 +208,7 @@ class TraceLog:
             metrics=metrics,
             details=details,
             failure=_failure(trace, reward),
+            mask=_mask(trace),
             agent=agent["name"] if agent.get("name") not in (None, DEFAULT_AGENT) else None,
             model=text(part(agent, "config").get("model")),
             tools=[tool for tool in items(trace, "tools") if isinstance(tool, dict)],
@@ -276,7 +292,15 @@ def _failure(record: Json, reward: float | None) -> Failure | None:
     return Failure(kind, text(first.get("message")) or kind, stored_reward=reward)
 
 
+def _mask(trace: Json) -> Mask | None:
+    """Return why verifiers leaves a trace out of reward means, if it does."""
+    reason = trace.get("dropped")
+    return None if reason is None else Mask("verifiers:dropped", str(reason))
+
+
 def _incomplete(trace: Json) -> str | None:
-    calls = [one for one in items(trace, "calls") if isinstance(one, dict)]
+    """Return the limit that ended a trace, if verifiers calls it truncated."""
+    stop = trace.get("stop_condition")
+    calls = [one for one in items(trace, "calls") if isinstance(one, dict) and not one.get("error")]
     is_cut = bool(calls) and calls[-1].get("finish_reason") == "length"
-    return "max_output_tokens" if is_cut else None
+    return stop if stop in LIMITS else "max_output_tokens" if is_cut else None
