@@ -8,7 +8,10 @@ Key = tuple[int, int]
 Row = dict[str, Any]
 TASK = "_ng_task_index"
 ROLLOUT = "_ng_rollout_index"
+MAX_INDEX = (1 << 63) - 1
 MAX_ROLLOUT = 1 << 20
+EXACT_FLOAT = 1 << 53
+"""Below this, a float holds every whole number exactly."""
 # names of fields that a collector adds begin like this
 COLLECTOR_PREFIXES = ("_ng_", "_spotter_")
 
@@ -57,8 +60,23 @@ def row_key(row: Row) -> Key:
     return _index(row, TASK), rollout
 
 
+def whole_number(value: object) -> int | None:
+    """Return a number if it is whole, also if it is written as a fraction, like 1.0."""
+    if isinstance(value, float) and abs(value) < EXACT_FLOAT and value.is_integer():
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_INDEX:
+        return value
+    return None
+
+
+def index_of(row: Row, name: str) -> int | None:
+    """Return an index of a row, or None if it is missing or invalid."""
+    value = whole_number(row.get(name))
+    return None if value is None or value < 0 else value
+
+
 def _index(row: Row, name: str) -> int:
-    value = row.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+    value = index_of(row, name)
+    if value is None:
         raise ValueError(f"no {name}" if name not in row else f"{name} is not an index")
     return value

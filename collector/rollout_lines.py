@@ -8,13 +8,13 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO
 
 import orjson
 
 from collector.errors import FileError
 from collector.jsonl import Row, read_object
-from collector.keys import Key
+from collector.keys import ROLLOUT, TASK, Key, index_of
 from collector.remote_paths import is_remote
 
 INDEX_FOLDER = ".spotter-index"
@@ -152,8 +152,8 @@ def index_path(rollouts: Path, folder: Path, suffix: str) -> Path:
 
 def indices_of(row: Row) -> Key | None:
     """Return the task and rollout index of a row, or None if it lacks one of them."""
-    task, rollout = row.get("_ng_task_index"), row.get("_ng_rollout_index")
-    return (task, rollout) if _is_index(task) and _is_index(rollout) else None
+    task, rollout = index_of(row, TASK), index_of(row, ROLLOUT)
+    return None if task is None or rollout is None else (task, rollout)
 
 
 def stat_rollouts(path: Path) -> os.stat_result:
@@ -191,10 +191,6 @@ def _parse_line(line: bytes) -> Row:
         except ValueError:
             return {}
     return value if isinstance(value, dict) else {}
-
-
-def _is_index(value: object) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value < 1 << 63
 
 
 def _shown_path(rollouts: Path) -> str:

@@ -11,9 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from collector.collection.problems import LineProblems
 from collector.collection.rows import numbered_lines
-from collector.collection.task_indices import MAX_INDEX
 from collector.jsonl import parse_object
-from collector.keys import MAX_ROLLOUT
+from collector.keys import MAX_INDEX, MAX_ROLLOUT
 
 NEXT_STEP = "then give the same command again"
 OTHER_RUN = "the plan belongs to another run: make a new plan for this one"

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from collector.collection.problems import UnusableRowError
-from collector.keys import MAX_ROLLOUT, TASK
+from collector.keys import MAX_ROLLOUT, TASK, index_of
 
 Row = dict[str, Any]
-MAX_INDEX = (1 << 63) - 1
 
 
 class TaskIndices:
@@ -36,8 +35,8 @@ class TaskIndices:
         """Give a row its task index, or note its own; raise UnusableRowError if that is not one."""
         if TASK not in row:
             row[TASK] = self._index_of(line)
-        elif type(row[TASK]) is int and 0 <= row[TASK] <= MAX_INDEX:
-            self._note_own(row[TASK], number, line)
+        elif (own := index_of(row, TASK)) is not None:
+            self._note_own(own, number, line)
         else:
             raise UnusableRowError(f"{TASK} is not an index")
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from collector.errors import LinesError
 from collector.jsonl import last_line
-from collector.keys import COLLECTOR_PREFIXES
+from collector.keys import COLLECTOR_PREFIXES, ROLLOUT, TASK, whole_number
 
 Row = dict[str, Any]
 SHOWN = 10
@@ -182,8 +182,8 @@ def _row(line: bytes, *, with_indices: bool = True) -> Row:
         raise _UnusableError(f"not readable: {error}") from error
     if not isinstance(row, dict):
         raise _UnusableError("not an object")
-    for name in ("_ng_task_index", "_ng_rollout_index") if with_indices else ():
-        if type(row.get(name)) is not int or abs(row[name]) >= 1 << 63:
+    for name in (TASK, ROLLOUT) if with_indices else ():
+        if whole_number(row.get(name)) is None:
             raise _UnusableError(f"no {name}" if name not in row else f"{name} is not an integer")
     return row
 

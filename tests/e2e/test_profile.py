@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from collector.profiling import publish
-from tests.support import MARTS, Profiled, key, run_profile, write_lines, write_run
+from tests.support import MARTS, Profiled, key, profiled, run_profile, write_lines, write_run
 
 TWO = [key(0, 0, q="a"), key(0, 1, q="a")]
 ROOT_READS_EVERYTHING = os.geteuid() == 0
@@ -247,7 +248,7 @@ def test_rollouts_need_an_agent(workspace: Path) -> None:
         (b"7", "not an object"),
         (b'{"_ng_task_index": 0}', "no _ng_rollout_index"),
         (b'{"_ng_task_index": "0", "_ng_rollout_index": 0}', "_ng_task_index is not an integer"),
-        (b'{"_ng_task_index": 0.0, "_ng_rollout_index": 0}', "_ng_task_index is not an integer"),
+        (b'{"_ng_task_index": 0.5, "_ng_rollout_index": 0}', "_ng_task_index is not an integer"),
         (b"\xff\xfe", "not UTF-8"),
     ],
     ids=["torn", "list", "number", "no index", "text index", "float index", "bytes"],
@@ -266,6 +267,19 @@ def test_a_line_that_cannot_be_used_is_named(
     (error,) = json.loads(result.stdout)["errors"]
     assert (error["kind"], error["count"], error["lines"]) == ("unreadable_lines", 1, [3])
     assert not run.profiling.exists()
+
+
+@pytest.mark.parametrize("is_rewritten", [False, True], ids=["by duckdb", "by python"])
+def test_indices_written_as_fractions_are_those_of_whole_numbers(
+    workspace: Path, *, is_rewritten: bool
+) -> None:
+    run = simple(workspace)
+    plain = profiled(run).profiling.read_bytes()
+    for path in (run.rollouts, run.inputs):
+        text = re.sub(r'(_index": )(\d+)', r"\1\2.0", path.read_text(encoding="utf-8"))
+        bom = "\ufeff" if is_rewritten else ""  # which DuckDB cannot read
+        path.write_text(bom + text, encoding="utf-8")
+    assert profiled(run).profiling.read_bytes() == plain
 
 
 def test_missing_files_are_named(workspace: Path) -> None:

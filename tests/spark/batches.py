@@ -48,7 +48,8 @@ def _write_odd_lines(folder: Path) -> None:
         "cut_short": [b'{"_ng_task_index":0,"_ng_rollout_index"'],
         "not_utf8": [b'{"_ng_task_index":0,"_ng_rollout_index":0,"a":"\xff"}'],
         "text_index": [b'{"_ng_task_index":"0","_ng_rollout_index":0}'],
-        "fraction_index": [b'{"_ng_task_index":0.0,"_ng_rollout_index":0}'],
+        "fraction_index": [b'{"_ng_task_index":0.5,"_ng_rollout_index":0}'],
+        "whole_fractions": [{**good, "_ng_task_index": 0.0, "_ng_rollout_index": -0.0}],
         "it's [1]* %41 + é": [
             good | {"reward": 2.5e-9, "tokens": 1e21, "ratio": 1e20, "_spotter_latency_ms": 84.5}
         ],

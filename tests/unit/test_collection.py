@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import time
@@ -20,8 +21,9 @@ from collector.collection.sorting import sorted_lines
 from collector.errors import UsageError
 from collector.gym_client import Reply
 from collector.jsonl import parse_object
-from collector.keys import Keys
+from collector.keys import Keys, row_key
 from collector.retries import retry_after, retry_delay
+from collector.rollout_lines import indices_of
 from collector.secrets import Redactor, is_secret_name
 from collector.validation import validate_settings
 
@@ -104,6 +106,31 @@ def test_a_hostile_text_is_redacted_in_linear_time(word: str) -> None:
     # sixteen times the text takes sixteen times as long, and 256 times if it were squared
     ratio = min(map(seconds, [long] * 3)) / max(min(map(seconds, [short] * 5)), 1e-6)
     assert ratio < 64
+
+
+@pytest.mark.parametrize(
+    ("written", "index"),
+    [
+        ("7", 7),
+        ("7.0", 7),
+        ("-0.0", 0),
+        ("70e-1", 7),
+        ("9007199254740993", 9007199254740993),
+        ("0.5", None),
+        ("-1.0", None),
+        ("1e300", None),
+        ("true", None),
+        ('"7"', None),
+        ("null", None),
+    ],
+)
+def test_every_reader_takes_an_index_that_is_whole(written: str, index: int | None) -> None:
+    row = json.loads(f'{{"_ng_task_index": {written}, "_ng_rollout_index": 0}}')
+    assert indices_of(row) == (None if index is None else (index, 0))
+    with (
+        contextlib.nullcontext() if index is not None else pytest.raises(ValueError, match="index")
+    ):
+        assert row_key(row) == (index, 0)
 
 
 def test_keys_hold_many_rollouts() -> None:
