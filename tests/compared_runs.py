@@ -79,6 +79,7 @@ FIGURES: Row = {
     "slice_by": "all",
     "slice_value": "all",
     "verdict": "better",
+    "verdict_anyway": "better",
     "observed_verdict": "better",
     "obstacle": None,
     "task_count": 200,
@@ -113,5 +114,4 @@ FIGURES: Row = {
     "alpha": 0.05,
     "margin": 0.01,
     "is_fixed_suite": False,
-    "is_forced": False,
 }

@@ -22,7 +22,7 @@ from collector.warehouse.sql import literal, quote_name
 PAIR_TYPE = (
     "struct(baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar,"
     " candidate_agent_name varchar, alpha double, margin double, cluster_by varchar,"
-    " is_fixed_suite boolean, is_forced boolean)"
+    " is_fixed_suite boolean)"
 )
 STEPS = f"{SCRATCH}.intermediate"
 """Where the models between the marts and a comparison are, until the connection is closed."""
@@ -51,7 +51,6 @@ class ComparisonSettings:
     margin: float | None = None
     cluster_by: str | None = None
     is_fixed_suite: bool = False
-    is_forced: bool = False
 
 
 def build_comparisons(

@@ -31,6 +31,8 @@ class CompareRequest:
     warehouse: Path
     settings: ComparisonSettings = field(default_factory=ComparisonSettings)
     score: str = "mean_reward"
+    ignores_obstacles: bool = False
+    """Whether to report the verdict on runs that are not comparable; the marts keep both."""
     baseline_agent: str | None = None
     candidate_agent: str | None = None
     is_partial_allowed: bool = False
@@ -88,7 +90,13 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
         )
         trajectories = read_trajectories(scratch)
     with open_read_only(request.warehouse, on_wait=listener.say) as connection:
-        comparisons = read_comparisons(connection, pairs, request.settings, request.score)
+        comparisons = read_comparisons(
+            connection,
+            pairs,
+            request.settings,
+            request.score,
+            ignores_obstacles=request.ignores_obstacles,
+        )
     return ComparisonResult(
         request.warehouse, resolved.run_ids, comparisons, trajectories, resolved.outcomes
     )

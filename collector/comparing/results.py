@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import duckdb
 
@@ -76,6 +76,11 @@ class Comparison:
         is_same_file = one.run["rollouts_path"] == other.run["rollouts_path"]
         return is_same_file and one.agent_name == other.agent_name
 
+    def without_obstacles(self) -> Comparison:
+        """Return the comparison with the verdicts that the obstacle took away."""
+        rows = [judged_anyway(row) for row in self.rows]
+        return replace(self, rows=rows, primary=judged_anyway(self.primary))
+
     def overall(self) -> list[Row]:
         """Return the rows over all tasks, the score of the verdict first."""
         rows = [row for row in self.rows if row["slice_by"] == "all"]
@@ -92,16 +97,24 @@ class Comparison:
         return [row for row in self.tasks if row["change"] in changes]
 
 
+def judged_anyway(row: Row) -> Row:
+    """Return a row of `run_comparisons` with its verdict whatever the obstacle."""
+    return row | {"verdict": row["verdict_anyway"]}
+
+
 def read_comparisons(
     connection: duckdb.DuckDBPyConnection,
     pairs: Sequence[Pair],
     settings: ComparisonSettings,
     score: str,
+    *,
+    ignores_obstacles: bool = False,
 ) -> list[Comparison]:
     """Return the comparisons of the pairs, one for each pair of agents that were matched."""
-    return [
+    found = [
         comparison for pair in pairs for comparison in _read_pair(connection, pair, settings, score)
     ]
+    return [one.without_obstacles() for one in found] if ignores_obstacles else found
 
 
 def _read_pair(
@@ -233,6 +246,7 @@ def _row_without_tasks(
         "slice_by": "all",
         "slice_value": "all",
         "verdict": "not comparable",
+        "verdict_anyway": "not comparable",
         "observed_verdict": "inconclusive",
         "obstacle": "no_tasks",
         "task_count": 0,
@@ -243,7 +257,6 @@ def _row_without_tasks(
         "alpha": settings.alpha,
         "margin": settings.margin,
         "is_fixed_suite": settings.is_fixed_suite,
-        "is_forced": settings.is_forced,
     }
 
 

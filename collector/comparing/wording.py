@@ -197,7 +197,7 @@ def _obstacle(comparison: Comparison) -> str:
 
 def _override_note(comparison: Comparison) -> str:
     row = comparison.primary
-    is_overridden = row["is_forced"] and row["obstacle"] and row["verdict"] != "not comparable"
+    is_overridden = row["obstacle"] and row["verdict"] != "not comparable"
     obstacle = _obstacle(comparison).removesuffix(ANYWAY).rstrip() if is_overridden else ""
     return f"Compared anyway, although {obstacle}" if obstacle else ""
 

@@ -16,6 +16,7 @@ from collector.comparing.results import Comparison
 from collector.errors import UsageError
 from collector.profiling.sources import RunListener
 from tests.compared_runs import Rewards, compare, compared, write_tasks
+from tests.comparisons import rows_of
 from tests.programs import run_command
 from tests.support import ROOT, Row, read_json, run_profile
 
@@ -139,6 +140,9 @@ def test_few_common_tasks_are_not_comparable_unless_anyway(tmp_path: Path) -> No
     forced = compared(first.rollouts, second.rollouts, "--anyway", cwd=tmp_path)
     assert forced["verdict"] != "not comparable"
     assert forced["explanations"][0].startswith("Compared anyway, although only 50 %")
+    stored = rows_of(tmp_path / "warehouse.duckdb", "run_comparisons", "slice_by = 'all'")
+    assert {row["verdict"] for row in stored} == {"not comparable"}
+    assert forced["verdict"] in {row["verdict_anyway"] for row in stored}
 
 
 def test_one_common_task_says_that_it_is_not_enough(tmp_path: Path) -> None:

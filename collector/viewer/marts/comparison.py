@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from collector.comparing.results import judged_anyway
 from collector.viewer.marts.charts import Chart, Series
 from collector.viewer.marts.store import Query, Reader
 from collector.warehouse.sql import Row
@@ -114,6 +115,13 @@ class RunComparison:
     def query(self, sql: str) -> Query:
         """Return a query of this comparison, for users to run."""
         return Query(sql, self.values)
+
+    def without_obstacles(self) -> RunComparison:
+        """Return the comparison with the verdicts that an obstacle took away."""
+        scores, slices = (
+            [judged_anyway(row) for row in rows] for rows in (self.scores, self.slices)
+        )
+        return replace(self, scores=scores, slices=slices)
 
 
 def read_comparison(reader: Reader, values: Row, path: Callable[..., str]) -> RunComparison:

@@ -26,8 +26,7 @@ STORED = """
         any_value(alpha) as alpha,
         case when count(distinct margin) = 1 then any_value(margin) end as margin,
         any_value(cluster_by) as cluster_by,
-        any_value(is_fixed_suite) as is_fixed_suite,
-        any_value(is_forced) as is_forced
+        any_value(is_fixed_suite) as is_fixed_suite
     from run_comparisons
     where run_id = $second and baseline_run_id = $first
         and agent_name = $second_agent and baseline_agent_name = $first_agent
@@ -68,8 +67,6 @@ def parse_settings(
         settings = replace(settings, margin=_parse_margin(parameters["margin"]))
     if parameters.get("fixed"):
         settings = replace(settings, is_fixed_suite=parameters["fixed"] == "yes")
-    if parameters.get("anyway"):
-        settings = replace(settings, is_forced=parameters["anyway"] == "yes")
     return settings
 
 

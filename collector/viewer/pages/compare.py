@@ -110,6 +110,8 @@ def compare(request: Request) -> Response:
     try:
         with viewer.comparisons.open_reader(compared.key(settings)) as reader:
             comparison = marts.read_comparison(reader, values, path)
+            if parameters.get("anyway") == "yes":
+                comparison = comparison.without_obstacles()
             listing = comparison_tasks.read_tasks(reader, parameters, values, found=found)
             task = _read_task(request, reader, values)
     except ComparingError as error:

@@ -14,13 +14,12 @@
             'alpha': {{ var('compare_alpha') | float }},
             'margin': {{ 'null' if var('compare_margin') is none else var('compare_margin') | float }},
             'cluster_by': {{ cluster_by }},
-            'is_fixed_suite': {{ (var('compare_fixed_suite') | string | lower) == 'true' }},
-            'is_forced': {{ (var('compare_anyway') | string | lower) == 'true' }}
+            'is_fixed_suite': {{ (var('compare_fixed_suite') | string | lower) == 'true' }}
         },
         {%- endfor -%}
         {%- endfor -%}
     ]::struct(
         baseline_run_id varchar, baseline_agent_name varchar, candidate_run_id varchar, candidate_agent_name varchar,
-        alpha double, margin double, cluster_by varchar, is_fixed_suite boolean, is_forced boolean
+        alpha double, margin double, cluster_by varchar, is_fixed_suite boolean
     )[];
 {% endmacro %}

@@ -9,8 +9,7 @@
                 'alpha': var('compare_alpha') | float,
                 'margin': none if var('compare_margin') is none else var('compare_margin') | float,
                 'cluster_by': var('compare_cluster_by') or none,
-                'is_fixed_suite': (var('compare_fixed_suite') | string | lower) == 'true',
-                'is_forced': (var('compare_anyway') | string | lower) == 'true'
+                'is_fixed_suite': (var('compare_fixed_suite') | string | lower) == 'true'
             }) -%}
         {%- endfor -%}
     {%- endfor -%}
@@ -18,7 +17,7 @@
         {{ spark__text_literal(tojson(pairs)) }},
         'array<struct<
             baseline_run_id string, baseline_agent_name string, candidate_run_id string, candidate_agent_name string,
-            alpha double, margin double, cluster_by string, is_fixed_suite boolean, is_forced boolean
+            alpha double, margin double, cluster_by string, is_fixed_suite boolean
         >>'
     ))
 {%- endmacro %}

@@ -23,7 +23,6 @@ coverage as (
         ) as common_task_ratio,
         pairs.baseline_clean_ratio,
         pairs.clean_ratio,
-        pairs.is_forced,
         abs(pairs.clean_ratio - pairs.baseline_clean_ratio) as clean_ratio_gap
     from counted
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)

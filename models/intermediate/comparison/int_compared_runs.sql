@@ -28,7 +28,6 @@ matched as (
         declared.margin,
         declared.cluster_by,
         declared.is_fixed_suite,
-        declared.is_forced,
         baselines.clean_ratio as baseline_clean_ratio,
         candidates.clean_ratio,
         baselines.has_dropped_tasks as has_baseline_dropped_tasks,

@@ -14,7 +14,7 @@ intervals as (
         coalesce(bounds.unknown_count, 0) as unknown_count,
         extremes.lowest_low,
         extremes.highest_high,
-        case when not pairs.is_forced then coverage.obstacle end as obstacle
+        coverage.obstacle
     from {{ ref('int_difference_intervals') }} as intervals
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
@@ -36,11 +36,10 @@ judged as (
     from intervals
 ),
 
-verdicts as (
+survived as (
     select
         *,
         case
-            when obstacle is not null then 'not comparable'
             when unknown_count = 0 then observed_verdict
             when observed_verdict = 'better' and lowest_low > 0 then 'better'
             when observed_verdict = 'worse' and highest_high < 0 then 'worse'
@@ -48,8 +47,17 @@ verdicts as (
                 and lowest_low > -margin and highest_high < margin
                 then 'equivalent'
             else 'inconclusive'
-        end as verdict
+        end as verdict_anyway
     from judged
+),
+
+verdicts as (
+    select
+        *,
+        case
+            when obstacle is null then verdict_anyway else 'not comparable'
+        end as verdict
+    from survived
 )
 
 select * from verdicts

@@ -10,6 +10,7 @@ comparisons as (
         intervals.slice_by,
         intervals.slice_value,
         verdicts.verdict,
+        verdicts.verdict_anyway,
         verdicts.observed_verdict,
         coverage.obstacle,
         intervals.task_count,
@@ -53,7 +54,6 @@ comparisons as (
         verdicts.margin,
         pairs.is_fixed_suite,
         pairs.cluster_by,
-        pairs.is_forced,
         pairs.is_same_rollouts,
         {{ utc_now() }} as compared_at
     from {{ ref('int_difference_intervals') }} as intervals
