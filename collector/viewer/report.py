@@ -31,9 +31,13 @@ from collector.viewer.render import render
 from collector.viewer.text import without_folders
 from collector.viewer.transcripts.conversation import RolloutConversation, read_conversation
 from collector.viewer.transcripts.files import Transcripts
-from collector.viewer.transcripts.rollout_fields import RolloutDetails, read_details
+from collector.viewer.transcripts.rollout_fields import (
+    RolloutDetails,
+    read_details,
+    read_task_truths,
+)
 from collector.viewer.transcripts.run_files import RunTranscripts
-from collector.viewer.transcripts.text_limits import PageBudget
+from collector.viewer.transcripts.text_limits import PageBudget, Text
 from collector.warehouse.sql import Row
 
 STATIC = Path(__file__).parent / "static"
@@ -84,6 +88,11 @@ class ReportedRollout:
     def findings(self) -> list[str]:
         """Return the findings of the health checks."""
         return findings_of(self.row)
+
+    @property
+    def task_truths(self) -> list[Text]:
+        """Return the right answers in the input of its task."""
+        return read_task_truths(self.row.get("sample"))
 
     @property
     def anchor(self) -> str:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -78,6 +79,21 @@ def test_a_rollout_shows_its_conversation_and_what_is_known_of_it(app: Starlette
     assert "Show the query" in html
     assert '<span class="verdict">fail</span>' in html
     assert "banner" not in html
+
+
+def test_the_ground_truth_comes_from_the_task_if_the_rollout_does_not_repeat_it(
+    tmp_path: Path,
+) -> None:
+    rows = [key(0, 0, reward=1.0, **response(says("Yes.")))]
+    inputs = [{**row, "ground_truth": ["It is right. ", LONG]} for row in inputs_of(rows)]
+    made_run = profiled(write_run(tmp_path, rows, inputs=inputs), "--run-id", "r")
+    app = app_of(made_run.warehouse, [*rollout.ROUTES, *task.ROUTES])
+    html = get(app, "/rollout?run=r&task=0&rollout=0").text
+    assert "Ground truth" in html
+    assert "It is right." in html
+    address = re.search(r'href="(/task/text[^"]*)"', html)
+    assert address
+    assert LONG in get(app, unescape(address[1])).text
 
 
 def test_the_keys_lead_to_other_attempts_and_tasks(app: Starlette) -> None:

@@ -38,6 +38,7 @@ from collector.servers.web import (
 )
 
 Row = dict[str, Any]
+PARAMS = "responses_create_params"
 COOKIE = "session"
 SESSION_NAME = re.compile(r"[\w-]{1,64}")
 RESERVED = ("seed_session", "verify", "aggregate_metrics", "reverify_mode")
@@ -154,8 +155,9 @@ class ResourcesServer:
         finally:
             self.sessions.end(request)
         _check_verdict(verdict)
-        # the row may hold the mask of an earlier rollout: overwrite it
-        return json_response({**row, **response_mask(response), **verdict})
+        # as in NeMo Gym, none of the task's own fields: their numbers would become metrics
+        asked = {name: row[name] for name in (PARAMS, "response") if name in row}
+        return json_response({**asked, **response_mask(response), **verdict})
 
     async def _verdict(self, row: Row, response: Row, session: _Session | None) -> Row:
         """Return the environment's verdict; mask the rollout if there is none in time."""

@@ -133,7 +133,7 @@ NAMES = """
     where run_id = $run and task_name is not null
 """
 TASK_WORDS = """
-    select task_name, left(prompt, 600) as prompt from task_profiles
+    select task_name, left(prompt, 600) as prompt, sample from task_profiles
     where run_id = $run and task_index = $task and agent_name is not distinct from $agent
 """
 STRIPS = """

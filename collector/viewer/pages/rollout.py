@@ -36,7 +36,7 @@ from collector.viewer.marts.store import Query, Reader
 from collector.viewer.render import page, problem_page
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import NotReadyError
-from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.rollout_fields import read_details, read_task_truths
 from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.viewer.transcripts.text_limits import PageBudget, as_json, resolve_pointer
 from collector.warehouse.sql import Row
@@ -84,6 +84,10 @@ def rollout(request: Request) -> Response:
         threshold=run["pass_threshold"],
         raw=address("/rollout/raw", **values),
         more=functools.partial(address, "/rollout/text", **values),
+        task_truths=read_task_truths(words.get("sample")),
+        task_more=functools.partial(
+            address, "/task/text", run=run["run_id"], task=task, agent=agent
+        ),
         links=Links(),
         task=task,
         task_name=words.get("task_name"),

@@ -14,7 +14,6 @@ from starlette.routing import Route
 
 from collector.artifacts import rollouts_files
 from collector.errors import FileError
-from collector.jsonl import parse_object
 from collector.stored_rollouts import StoredRollout
 from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links, address
@@ -28,7 +27,7 @@ from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.conversation import read_conversation
 from collector.viewer.transcripts.files import NotReadyError, Transcripts
 from collector.viewer.transcripts.items import last_message
-from collector.viewer.transcripts.rollout_fields import read_details
+from collector.viewer.transcripts.rollout_fields import read_details, read_sample
 from collector.viewer.transcripts.run_files import RunTranscripts
 from collector.viewer.transcripts.text_limits import PageBudget, resolve_pointer
 from collector.warehouse.sql import Row
@@ -168,7 +167,9 @@ def task_text(request: Request) -> Response:
         run = find_run(request, reader)
         agent = request.query_params.get("agent") or None
         profile = _profile(reader, {"run": run["run_id"], "task": index, "agent": agent})
-    return text_response(resolve_pointer(_sample(profile), request.query_params.get("part", "")))
+    return text_response(
+        resolve_pointer(read_sample(profile["sample"]), request.query_params.get("part", ""))
+    )
 
 
 def _read_facts(request: Request, reader: Reader, state: dict[str, str]) -> TaskFacts:
@@ -223,7 +224,7 @@ def _card(row: Row, transcripts: PageTranscripts) -> AttemptCard:
 
 def _prompt_data(profile: Row) -> dict[str, Any]:
     """Return the prompt and other fields of the task's input, from the sample in the warehouse."""
-    sample = _sample(profile)
+    sample = read_sample(profile["sample"])
     budget = PageBudget()
     return {
         "prompt": read_conversation(
@@ -231,13 +232,6 @@ def _prompt_data(profile: Row) -> dict[str, Any]:
         ),
         "details": read_details(sample, budget),
     }
-
-
-def _sample(profile: Row) -> Row:
-    try:
-        return parse_object((profile["sample"] or "").encode("utf-8", "replace"))
-    except ValueError:
-        return {}
 
 
 def _comparison_data(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector import answer_fields
-from collector.jsonl import Row
+from collector.jsonl import Row, parse_object
 from collector.keys import COLLECTOR_PREFIXES
 from collector.viewer.transcripts.text_limits import PageBudget, Text, parse_nested_json, pointer
 
@@ -85,6 +85,19 @@ def read_ground_truths(row: Row, budget: PageBudget) -> list[Text]:
         )
         for place, name, value in found
     ]
+
+
+def read_task_truths(sample: str | None, budget: PageBudget | None = None) -> list[Text]:
+    """Return the right answers in a task's input, from the sample that the warehouse keeps."""
+    return read_ground_truths(read_sample(sample), budget or PageBudget())
+
+
+def read_sample(sample: str | None) -> Row:
+    """Return the sample of a task's input; an empty row if it cannot be read."""
+    try:
+        return parse_object((sample or "").encode("utf-8", "replace"))
+    except ValueError:
+        return {}
 
 
 def _ground_truth_names(source: Row) -> list[str]:
