@@ -24,7 +24,8 @@ def _texts(value: Any) -> Any:
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1, lt=1 << 63)]
+Steps = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -86,8 +87,8 @@ class Target(RecipePart):
 class Curriculum(RecipePart):
     """Steps of prompts whose pass rates move from one mean to another."""
 
-    steps: Count = 100
-    prompts_per_step: Count = 128
+    steps: Steps = 100
+    prompts_per_step: Steps = 128
     mean_from: Share = 0.75
     mean_to: Share = 0.25
     std: Positive = 0.2

@@ -171,6 +171,13 @@ def test_a_curriculum_moves_from_easy_to_hard_in_full_steps(tmp_path: Path) -> N
     assert means[-1] == pytest.approx(0.25, abs=0.08)
 
 
+def test_a_curriculum_has_no_more_steps_than_tasks(tmp_path: Path) -> None:
+    write_pool(tmp_path, {f"task {n}": [1.0] * n + [0.0] * (8 - n) for n in range(9)})
+    recipe = "curriculum: {steps: 1000000, prompts_per_step: 1000000}"
+    curated("pool.jsonl", recipe, "--annotate", "--memory-limit", "200MB", cwd=tmp_path)
+    assert [row["step"] for row in annotated_rows(tmp_path / "train.jsonl")] == list(range(9))
+
+
 def test_a_target_gives_the_distribution_that_it_names(tmp_path: Path) -> None:
     tasks = {f"task {n}": [1.0] * (n % 9) + [0.0] * (8 - n % 9) for n in range(900)}
     write_pool(tmp_path, tasks)
@@ -313,6 +320,11 @@ def test_nothing_is_replaced_without_leave(folder: Path) -> None:
         ("order: curriculum\ntarget: {distribution: uniform}", "a curriculum has its own"),
         ("exclude: [nowhere.jsonl]", "no file at"),
         ("at_most: 2.5", "recipe.yml:1: at_most:"),
+        (f"at_most: {1 << 63}", "recipe.yml:1: at_most: the value must be less than"),
+        (
+            "seed: 2\ncurriculum: {steps: 1000000000, prompts_per_step: 1000000000}",
+            "recipe.yml:2: curriculum.steps: the value must be less than or equal to 1000000",
+        ),
         ("- a", "it must be a map"),
         ("keep: [", "not valid YAML (line"),
         ("keep: {pass_rate: [0.4, 0.4]}\nundecided: drop", "no task is left"),

@@ -1,16 +1,29 @@
 -- how much each stratum is wanted by all steps of a curriculum together
 with
 
+tasks as (
+    select * from {{ ref('int_capped_tasks') }}
+    where stratum is not null
+),
+
+counted as (
+    select count(*) as task_count
+    from tasks
+),
+
+-- no step is without a task
 recipe as (
     select
-        *,
-        greatest(steps - 1, 1) as last_step
-    from {{ ref('int_recipe') }}
-    where task_order = 'curriculum'
+        recipe.*,
+        least(recipe.steps, counted.task_count) as step_count,
+        greatest(step_count - 1, 1) as last_step
+    from {{ ref('int_recipe') }} as recipe
+    cross join counted
+    where recipe.task_order = 'curriculum'
 ),
 
 steps as (
-    select {{ numbers_to('recipe.steps - 1', first=0) }} as step
+    select {{ numbers_to('recipe.step_count - 1', first=0) }} as step
     from recipe
 ),
 
@@ -18,8 +31,7 @@ strata as (
     select
         stratum,
         {{ mean_in_order('pass_ratio', ['draw']) }} as pass_ratio
-    from {{ ref('int_capped_tasks') }}
-    where stratum is not null
+    from tasks
     group by stratum
 ),
 
