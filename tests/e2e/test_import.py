@@ -324,6 +324,31 @@ def test_the_same_questions_of_two_formats_are_compared(tmp_path: Path) -> None:
     assert shared == [(3,)]
 
 
+def test_shards_of_a_benchmark_are_one_run_also_before_they_are_merged(
+    tmp_path: Path, out: Path
+) -> None:
+    logs = shutil.copytree(OWN / "nemo_evaluator" / "shards", tmp_path / "logs")
+    [merged] = import_case(logs, out / "run.jsonl")
+    assert "2 shards were left out: there are merged results" in merged.data["losses"]
+    shutil.rmtree(logs / "spotter_sums")
+    [run] = import_case(logs, out / "run.jsonl", "--overwrite")
+    assert sorted(run.task_names()) == sorted(merged.task_names())
+    assert (len(run.rollouts), len(run.failures), run.missing()) == (8, 2, set())
+    shutil.rmtree(logs / "shard_1")
+    [shard] = import_case(logs, out / "run.jsonl", "--overwrite")
+    assert (len(shard.task_names()), shard.missing()) == (3, set())
+
+
+def test_what_a_shard_would_have_given_is_missing_from_merged_results(
+    tmp_path: Path, out: Path
+) -> None:
+    shards = OWN / "nemo_evaluator" / "shards"
+    logs = shutil.copytree(shards / "spotter_sums", tmp_path / "spotter_sums")
+    shutil.copy(shards / "shard_0" / "spotter_sums" / "results.jsonl", logs)
+    [run] = import_case(logs, out / "run.jsonl")
+    assert run.missing() == {("0", 0), ("0", 1), ("4", 0), ("4", 1)}
+
+
 def test_a_failure_with_a_stored_reward_stays_out_of_the_mean(tmp_path: Path) -> None:
     import_case(OWN / "nemo_evaluator" / "broken", tmp_path / "run.jsonl")
     strict = run_command("spotter", "profile", "run.jsonl", cwd=tmp_path)

@@ -14,9 +14,16 @@ from collector.importing.asked import asked_row
 from collector.importing.atif_steps import step_items
 from collector.importing.attempts import Attempt, Expected, Failure, Identity, Json, Log
 from collector.importing.candidates import Candidate, Claim
+from collector.importing.formats.nemo_evaluator_bundles import (
+    RESULTS,
+    TRAJECTORIES,
+    VERIFIED,
+    BenchmarkFiles,
+    Bundle,
+    benchmark_files,
+)
 from collector.importing.indexed_rows import IndexedRows
 from collector.importing.json_values import (
-    count,
     items,
     number,
     numbers,
@@ -29,10 +36,9 @@ from collector.importing.json_values import (
 from collector.importing.jsonl_rows import TornLine, read_rows
 from collector.importing.messages import text_message
 from collector.importing.reading import Reading
+from collector.terminal import counted_noun
 
 NAME = "nemo_evaluator"
-RESULTS, TRAJECTORIES = "results.jsonl", "trajectories.jsonl"
-VERIFIED, INFERENCE = "verified_log.jsonl", "inference_log.jsonl"
 # the endpoint or the harness broke; `graceful` means that the agent did, which is a result
 BROKEN = ("infra_error", "tool_infra", "system")
 OWN = (
@@ -57,15 +63,15 @@ def claim(file: Candidate) -> Claim | None:
 
 
 def open_logs(files: list[Path], reading: Reading) -> list[Log]:
-    """Return one run per results file: a folder is a benchmark."""
-    return [EvaluatorLog(path, reading) for path in sorted(files)]
+    """Return one run per benchmark; its shards are one run, whether they are merged or not."""
+    return [EvaluatorLog(one, reading) for one in benchmark_files(files)]
 
 
 @dataclass
 class EvaluatorLog:
     """The steps of one benchmark."""
 
-    path: Path
+    benchmark: BenchmarkFiles
     reading: Reading
     torn: TornLine = field(default_factory=TornLine)
     _counts: Counter[str] = field(default_factory=Counter)
@@ -73,71 +79,72 @@ class EvaluatorLog:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the results, the trajectories and the bundle, as far as they are there."""
-        found = (self._further, self._bundle_path)
-        return (self.path, *(path for path in found if path and path.is_file()))
+        """Return the files of all bundles."""
+        return tuple(path for one in self.benchmark.bundles for path in one.files)
 
     @property
     def label(self) -> str:
         """Return the benchmark."""
-        return text(part(self._bundle, "benchmark").get("name")) or self.path.parent.name
+        return text(self._first.benchmark.get("name")) or self._first.path.parent.name
 
     @cached_property
     def identity(self) -> Identity:
         """Return what the bundle says; an unfinished run has none, but its rows name the model."""
-        config, benchmark = part(self._bundle, "config"), part(self._bundle, "benchmark")
-        further = self._first_further()
+        config, benchmark, content = self._first.config, self._first.benchmark, self._first.content
+        further = self._first.first_further()
         model = text(config.get("model")) or text(further.get("model"))
         model = model or text(part(further, "model").get("model"))
         names = [text(benchmark.get("name")), text(config.get("benchmark"))]
         environment = next((name for name in names if name), None)
-        run_id = text(self._bundle.get("run_id"))
+        run_id = text(content.get("run_id"))
         return Identity(
             framework=NAME,
-            framework_version=text(self._bundle.get("sdk_version")),
+            framework_version=text(content.get("sdk_version")),
             models=(model,) if model else (),
             environment=environment,
             sampling=sampling(config),
-            ended_at=text(self._bundle.get("timestamp")),
+            ended_at=text(content.get("timestamp")),
             tags={"run_id": run_id} if run_id else {},
         )
 
     def attempts(self) -> Iterator[Attempt]:
         """Yield an attempt per row."""
-        with IndexedRows(self._further, _key) as further:
-            for _, row in read_rows(self.path, self.reading, self.torn):
-                yield self._attempt(row, further.find(_key(row)) or {})
+        for bundle in self.benchmark.bundles:
+            with IndexedRows(bundle.further, _key) as further:
+                for _, row in read_rows(bundle.path, self.reading, self.torn):
+                    yield self._attempt(row, further.find(_key(row)) or {})
 
     def expected(self) -> Iterator[Expected]:
         """Yield the repeats of each problem that the bundle asks for."""
-        benchmark, config = part(self._bundle, "benchmark"), part(self._bundle, "config")
-        repeats = count(benchmark.get("repeats") or config.get("repeats"))
-        for problem in self._counts:
-            for repeat in range(repeats):
+        unseen = (name for name in map(str, itertools.count()) if name not in self._counts)
+        absent = max(self.benchmark.problem_count - len(self._counts), 0)
+        for problem in (*self._counts, *itertools.islice(unseen, absent)):
+            for repeat in range(self._first.repeats):
                 yield Expected(problem, repeat)
-        samples = count(benchmark.get("samples"))
-        if repeats and samples > len(self._counts):
-            unseen = [str(index) for index in range(samples) if str(index) not in self._counts]
-            for problem in unseen[: samples - len(self._counts)]:
-                for repeat in range(repeats):
-                    yield Expected(problem, repeat)
 
     def losses(self) -> list[str]:
         """Say what the files do not have."""
         found = []
-        if self.path.name == VERIFIED:
+        if any(one.is_unfinished for one in self.benchmark.bundles):
             found.append(
                 "the run is unfinished: there is no results.jsonl and no bundle, so the attempts"
                 " come from its step logs, and how many there should be is unknown"
             )
-        elif not self._further.is_file():
+        elif not all(one.further.is_file() for one in self.benchmark.bundles):
             found.append(f"there is no {TRAJECTORIES}: only the sum of the tokens is known")
+        if self.benchmark.merged_count:
+            shards = counted_noun(self.benchmark.merged_count, "shard")
+            found.append(f"{shards} were left out: there are merged results")
         if self._broken_count:
             found.append(
                 f"{self._broken_count:,} results are errors of the endpoint or the harness, stored"
                 " with a reward of 0: they are failures"
             )
         return [*found, *self.torn.losses()]
+
+    @property
+    def _first(self) -> Bundle:
+        return self.benchmark.first
 
     def _attempt(self, row: Json, further: Json) -> Attempt:
         problem, repeat = _key(row)
@@ -170,27 +177,6 @@ class EvaluatorLog:
         self._broken_count += 1
         message = text(details.get("error")) or "the log does not say why"
         return Failure(kind, message, stored_reward=reward)
-
-    @property
-    def _further(self) -> Path:
-        name = INFERENCE if self.path.name == VERIFIED else TRAJECTORIES
-        return self.path.with_name(name)
-
-    def _first_further(self) -> Json:
-        """Return the first row of the second file that names a model."""
-        if not self._further.is_file():
-            return {}
-        rows = read_rows(self._further, Reading(), TornLine())
-        return next((row for _, row in itertools.islice(rows, 10) if "model" in row), {})
-
-    @cached_property
-    def _bundle_path(self) -> Path | None:
-        found = sorted(self.path.parent.glob("eval-*.json"))
-        return found[-1] if found else None
-
-    @cached_property
-    def _bundle(self) -> Json:
-        return (Candidate(self._bundle_path).whole_object or {}) if self._bundle_path else {}
 
 
 def _key(row: Json) -> tuple[str, int]:
