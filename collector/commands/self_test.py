@@ -33,7 +33,7 @@ def self_test(
             "--input",
             "-i",
             readable=False,
-            show_default="the environment makes its own",
+            show_default="the environment makes its own, or has example tasks",
             help="The tasks to test with.",
         ),
     ] = None,
@@ -45,7 +45,8 @@ def self_test(
 ) -> None:
     """Test an environment with its own tasks.
 
-    The ground truth must score 1 and an empty answer 0, and tools must check their arguments.
+    The ground truth must score 1 and an empty answer 0, and tools must check their arguments. In a
+    checkout of NeMo Gym, the tables and example tasks there are tested.
 
     \b
     spotter test

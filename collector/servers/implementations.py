@@ -126,15 +126,24 @@ def find_environment(name: str) -> Environment[Any]:
 
 
 def tasks_for_test(environment: Environment[Any], path: Path | None, count: int) -> Iterator[Row]:
-    """Yield the tasks of a file, or tasks that the environment generates."""
+    """Yield the tasks of a file, or tasks that the environment generates, or its example tasks."""
     if path is None:
         try:
             yield from environment.tasks(0, count)
+            return
         except NotImplementedError as error:
-            raise UsageError(f"{error}: give tasks with --input") from error
-        return
-    for _, row in read_tasks(find_file(str(path))):
+            path = _example_tasks(environment)
+            if path is None:
+                raise UsageError(f"{error}: give tasks with --input") from error
+    for _, row in read_tasks(find_file(path)):
         yield row
+
+
+def _example_tasks(environment: Environment[Any]) -> Path | None:
+    """Return the example tasks beside the config of an environment, or None."""
+    origin = environment.settings.get(ORIGIN)
+    path = Path(origin).parent / "data" / "example.jsonl" if origin else None
+    return path if path and path.is_file() else None
 
 
 def environment_class(path: Path) -> type[Environment[Any]]:

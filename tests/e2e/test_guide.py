@@ -140,6 +140,18 @@ def test_bundled_tasks_do_not_replace_those_of_a_checkout(workspace: Path) -> No
     assert "emails.csv is missing" in tested.stderr
 
 
+def test_the_self_test_of_a_checkout_tests_its_own_tables(workspace: Path) -> None:
+    write_checkout(workspace)
+    for command in (("ng_test",), ("ng_test", f"+entrypoint={ENVIRONMENT}")):
+        done = run_command(*command, cwd=workspace)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "workplace_assistant: 5 tasks and 27 tools are fine" in done.stdout
+    (workspace / EXAMPLE).unlink()
+    done = run_command(*command, cwd=workspace)
+    assert done.returncode == 2
+    assert "give tasks with --input" in done.stderr
+
+
 def test_the_limit_of_rows_is_sent_under_its_other_name_too(workspace: Path) -> None:
     row = example_row()
     row["responses_create_params"]["max_tokens"] = 300

@@ -49,12 +49,13 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
         """Read the tables of `data_dir`, of the folder beside the config, or else our own."""
         super().__init__(settings)
         self.folder = _find_tables(settings)
+        self._has_own_tables = self.folder.resolve() == OWN_TABLES.resolve()
         self.company = load_company(self.folder)
         self._has_warned = False
 
     def description(self) -> str:
         """Return which tables the environment uses."""
-        return "Spotter's own tables" if self.folder == OWN_TABLES else f"tables in {self.folder}"
+        return "Spotter's own tables" if self._has_own_tables else f"tables in {self.folder}"
 
     def new_session(self, row: Row) -> WorkplaceState:
         """Return fresh tables; raise ValueError for a row without a valid ground truth."""
@@ -85,7 +86,9 @@ class WorkplaceAssistant(Environment[WorkplaceState]):
         return Solution(ground_truth(row))
 
     def tasks(self, seed: int, count: int) -> Iterator[Row]:
-        """Generate tasks on the company that comes with Spotter."""
+        """Generate tasks on the company that comes with Spotter; on no other tables."""
+        if not self._has_own_tables:
+            raise NotImplementedError(f"Spotter makes no tasks for the {self.description()}")
         from collector.servers.resources_servers.workplace_assistant.tasks import make_tasks
 
         return make_tasks(seed, count)
