@@ -151,9 +151,20 @@ def read_manifest(manifest: dict[str, Any], project: Path) -> Plan:
     ]
     return Plan(
         seeds=tuple(sorted(seeds, key=lambda seed: seed.relation)),
-        models=tuple(_model(models[name], keys.get(name, ())) for name in _sorted_names(models)),
+        models=tuple(
+            _model(models[name], keys.get(name, ()))
+            for name in _sorted_names(models)
+            if _is_built(models[name])
+        ),
         checks=tuple(sorted(checks, key=lambda check: check.name)),
     )
+
+
+def _is_built(node: dict[str, Any]) -> bool:
+    """Return whether a node is a model to build: a base model is part of its readers' SQL."""
+    if node["resource_type"] != "model":
+        return False
+    return node["fqn"][1] != "staging" or node["config"]["materialized"] != "ephemeral"
 
 
 def _sorted_names(models: dict[str, Any]) -> list[str]:
@@ -222,7 +233,7 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
         return
     if kind not in RESOURCES:
         yield f"resources of the type {kind} are not supported"
-    if kind != "model":
+    if not _is_built(node):
         return
     layer = node["fqn"][1]
     if layer not in LAYERS:

@@ -1,12 +1,4 @@
-{# What an engine must provide: a folder of macros/engine with one file for each macro below. No model names an engine.
-
-   Relations, which do all reading and all JSON: the columns are those of the staging model of the same name. #}
-{% macro staged_runs() %}{{ return(adapter.dispatch('staged_runs')()) }}{% endmacro %}
-{% macro staged_rollouts() %}{{ return(adapter.dispatch('staged_rollouts')()) }}{% endmacro %}
-{% macro staged_inputs() %}{{ return(adapter.dispatch('staged_inputs')()) }}{% endmacro %}
-{% macro staged_failures() %}{{ return(adapter.dispatch('staged_failures')()) }}{% endmacro %}
-{% macro staged_verdicts() %}{{ return(adapter.dispatch('staged_verdicts')()) }}{% endmacro %}
-{% macro staged_prices() %}{{ return(adapter.dispatch('staged_prices')()) }}{% endmacro %}
+{# What an engine must provide: a folder of macros/engine with one file for each macro below. No model names an engine. #}
 
 {# The pairs of runs to compare, one row each. #}
 {% macro declared_comparisons() %}{{ return(adapter.dispatch('declared_comparisons')()) }}{% endmacro %}
@@ -17,9 +9,6 @@
 {# One more look at walks that have not beaten their bound: the chance of each number of hits, and which of them beat it now.
    The largest numbers do, as long as their chances fit into what may be spent by this look. #}
 {% macro next_look(walks, outcomes, rules) %}{{ return(adapter.dispatch('next_look')(walks, outcomes, rules)) }}{% endmacro %}
-
-{# Hook: tell staging which runs to read. #}
-{% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 
 {# Hooks: tell the comparison models which runs to compare; remove comparisons before they are inserted again. #}
 {% macro declare_comparisons() %}{{ return(adapter.dispatch('declare_comparisons')()) }}{% endmacro %}

@@ -1,9 +1,5 @@
 with
 
-lines as (
-    {{ staged_failures() }}
-),
-
 -- classes by NeMo Gym's names; files of earlier versions have others
 failures as (
     select
@@ -20,12 +16,12 @@ failures as (
             when http_status in (429, 502, 503, 504) then 'agent_request_failed'
             else 'agent_run_error'
         end as failure_class,
-        is_terminal,
+        coalesce({{ metric_number('is_terminal') }} = 1, false) as is_terminal,
         given_class,
-        attempt,
-        reward,
+        coalesce(attempt, 0) as attempt,
+        {{ finite(metric_number('reward')) }} as reward,
         task_index is not null and rollout_index is not null as is_readable
-    from lines
+    from {{ ref('base_failures') }}
 )
 
 select * from failures

@@ -1,7 +1,10 @@
 with
 
 runs as (
-    {{ staged_runs() }}
+    select
+        *,
+        {{ utc_now() }} as profiled_at
+    from {{ ref('base_runs') }}
 )
 
 select * from runs

@@ -1,9 +1,5 @@
 with
 
-lines as (
-    {{ staged_verdicts() }}
-),
-
 collected as (
     select
         run_id,
@@ -16,7 +12,7 @@ collected as (
             case verdict when 'unhealthy' then 2 when 'unobserved' then 1 else 0 end
         ) as verdict,
         {{ values_in_order('checks', ['checks']) }} as checks
-    from lines
+    from {{ ref('base_verdicts') }}
     group by
         run_id,
         task_index,

@@ -16,7 +16,7 @@
         {
             'model': {{ duckdb__text_literal(model) }},
             'input': {{ price['input'] | float }},
-            'cached_input': {{ price.get('cached_input', price['input']) | float }},
+            'cached_input': {{ price['cached_input'] | float if 'cached_input' in price else 'null' }},
             'output': {{ price['output'] | float }}
         }{{ ', ' if not loop.last }}
         {%- endfor -%}

@@ -15,7 +15,7 @@
     {%- for model, price in prices.items() -%}
         {%- do records.append({
             'model': model | string, 'input': price['input'] | float,
-            'cached_input': price.get('cached_input', price['input']) | float, 'output': price['output'] | float
+            'cached_input': price['cached_input'] | float if 'cached_input' in price else none, 'output': price['output'] | float
         }) -%}
     {%- endfor -%}
     from_json(

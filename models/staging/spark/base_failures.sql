@@ -1,4 +1,6 @@
-{% macro spark__staged_failures() -%}
+with
+
+failures as (
     select
         runs.run_id,
         {{ spark__json_integer("lines.fields['_ng_task_index']") }} as task_index,
@@ -6,10 +8,11 @@
         get_json_object(lines.fields['agent_ref'], '$.name') as agent_name,
         nullif(lines.texts['_ng_failure_class'], '') as given_class,
         {{ spark__json_integer("lines.fields['_ng_failure_status']") }} as http_status,
-        coalesce({{ spark__json_number("lines.fields['_ng_failure_terminal']") }} = 1, false)
-            as is_terminal,
-        coalesce({{ spark__json_integer("lines.fields['_ng_attempt_index']") }}, 0) as attempt,
-        {{ finite(spark__json_number("lines.fields['reward']")) }} as reward
+        lines.fields['_ng_failure_terminal'] as is_terminal,
+        {{ spark__json_integer("lines.fields['_ng_attempt_index']") }} as attempt,
+        lines.fields['reward'] as reward
     from {{ spark__read_rows('failures') }} as lines
     inner join {{ ref('stg_runs') }} as runs on lines.file_path = runs.failures_file
-{%- endmacro %}
+)
+
+select * from failures

@@ -1,5 +1,7 @@
-{# Tell the staging models which runs to read. `spotter profile` sets the same variables itself. #}
+{# Hook: tell staging which runs to read. #}
+{% macro declare_batch() %}{{ return(adapter.dispatch('declare_batch')()) }}{% endmacro %}
 
+{# As DuckDB's variables, which `spotter profile` sets itself. #}
 {% macro duckdb__declare_batch() %}
     {%- if execute and this.name == 'stg_runs' -%}{{ forget_intermediate() }}{%- endif -%}
     {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
@@ -108,4 +110,65 @@
     select error('No materialized inputs at ' || run.inputs_path)
     from (select unnest(getvariable('spotter_runs')) as run)
     where run.inputs_file not in (select file from glob(getvariable('spotter_inputs_files')));
+{% endmacro %}
+
+{# The name and the tags of each file's run: those that it has in the warehouse, else the name of its folder and its own. If
+   another file has the same name, more folders are part of it, and at last a hash. #}
+{% macro duckdb__run_names(files) -%}
+    {%- set runs = load_relation(api.Relation.create(database=target.database, schema=target.schema, identifier='runs')) -%}
+    {%- set has_tags = runs and 'tags' in (adapter.get_columns_in_relation(runs) | map(attribute='name')) -%}
+    known as (
+        {%- if runs %}
+        select
+            rollouts_path,
+            arg_max(run_id, profiled_at) as run_id,
+            {{ 'arg_max(tags, profiled_at)' if has_tags else 'null::varchar' }} as tags
+        from {{ runs }}
+        group by rollouts_path
+        {%- else %}
+        select null::varchar as rollouts_path, null::varchar as run_id, null::varchar as tags where false
+        {%- endif %}
+    ),
+
+    parts as (
+        select
+            rollouts_path,
+            list_filter(string_split(rollouts_path[:-7], '/'), lambda part: part != '') as parts
+        from {{ files }}
+    ),
+
+    candidates as (
+        select
+            rollouts_path,
+            depth,
+            array_to_string(parts[-depth:], '-') as name
+        from (select *, unnest(range(least(2, len(parts)), len(parts) + 1)) as depth from parts)
+    ),
+
+    free as (
+        select
+            rollouts_path,
+            arg_min(name, depth) as name
+        from candidates
+        where name not in (select run_id from known)
+            and name in (select name from candidates group by name having count(*) = 1)
+        group by rollouts_path
+    ),
+
+    names as (
+        select
+            parts.rollouts_path,
+            coalesce(
+                known.run_id, free.name, parts.parts[-1] || '-' || md5(parts.rollouts_path)[:8]
+            ) as name,
+            known.tags
+        from parts
+        left join free using (rollouts_path)
+        left join known using (rollouts_path)
+    )
+{%- endmacro %}
+
+{# Nothing to tell: Spark reads the paths of a batch from the vars, since no path of a query can be a variable. #}
+{% macro spark__declare_batch() %}
+    {%- if execute and this.name == 'stg_runs' -%}{{ forget_intermediate() }}{%- endif -%}
 {% endmacro %}

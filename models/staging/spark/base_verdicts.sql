@@ -1,4 +1,6 @@
-{% macro spark__staged_verdicts() -%}
+with
+
+verdicts as (
     select
         runs.run_id,
         {{ spark__json_integer("lines.fields['_ng_task_index']") }} as task_index,
@@ -17,4 +19,6 @@
         ) as checks
     from {{ spark__read_rows('verdicts') }} as lines
     inner join {{ ref('stg_runs') }} as runs on lines.file_path = runs.verdicts_file
-{%- endmacro %}
+)
+
+select * from verdicts

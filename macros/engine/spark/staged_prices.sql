@@ -1,3 +1,0 @@
-{% macro spark__staged_prices() -%}
-    select inline({{ spark__price_list(var('prices') or {}) }})
-{%- endmacro %}
