@@ -106,6 +106,14 @@ def main() -> None:
         answers.flush()
 
 
+def forget_compiled(manifest: Any) -> None:
+    """Let dbt put base models into their readers' SQL again: it does so once for each manifest."""
+    for node in manifest.nodes.values():
+        if hasattr(node, "extra_ctes_injected"):
+            node.extra_ctes_injected = False
+            node.extra_ctes = []
+
+
 def _call(words: list[str], manifests: dict[str, Any]) -> tuple[int, list[tuple[str, str]]]:
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
@@ -120,6 +128,7 @@ def _call(words: list[str], manifests: dict[str, Any]) -> tuple[int, list[tuple[
         if not parsed.success:
             return 2, []
         manifests[name] = parsed.result
+    forget_compiled(manifests[name])
     done = dbtRunner(manifest=manifests[name]).invoke(words)
     if environment := DuckDBConnectionManager._ENV:
         environment.close()  # else nobody else can open the warehouse

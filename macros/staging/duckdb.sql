@@ -1,10 +1,13 @@
 {# What several staging models of DuckDB share. #}
 
-{# A whole number that is written as one: neither 1.0 nor "1" would come back as it was. #}
+{# A whole number, also one that is written as a fraction, like 1.0. A double holds such a number exactly below 2^53. #}
 {% macro duckdb__json_integer(json) -%}
     case
         when try_cast({{ json }}::varchar as bigint)::varchar = {{ json }}::varchar
             then try_cast({{ json }}::varchar as bigint)
+        when abs(try_cast({{ json }}::varchar as double)) < 9007199254740992e0
+            and try_cast({{ json }}::varchar as double) = floor(try_cast({{ json }}::varchar as double))
+            then try_cast({{ json }}::varchar as double)::bigint
     end
 {%- endmacro %}
 

@@ -110,11 +110,14 @@
     regexp_replace(url_decode(replace(_metadata.file_path, '+', '%2B')), '^file:/+', '/')
 {%- endmacro %}
 
-{# A whole number that is written as one: neither 1.0 nor "1" would come back as it was. #}
+{# A whole number, also one that is written as a fraction, like 1.0. A double holds such a number exactly below 2^53. #}
 {% macro spark__json_integer(json) -%}
     case
         when cast(try_cast({{ json }} as bigint) as string) = {{ json }}
             then try_cast({{ json }} as bigint)
+        when abs(try_cast({{ json }} as double)) < 9007199254740992e0
+            and try_cast({{ json }} as double) = floor(try_cast({{ json }} as double))
+            then cast(try_cast({{ json }} as double) as bigint)
     end
 {%- endmacro %}
 

@@ -1,5 +1,5 @@
--- the inputs that are kept whole: one line per task and agent, the first whose result is
--- measured, else the first with a result
+-- the inputs that are kept whole: one line per task and agent, the first whose result
+-- is measured, else the first with a result
 with
 
 results as (

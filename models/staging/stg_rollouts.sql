@@ -21,6 +21,7 @@ fields as (
 counted as (
     select
         *,
+        try_cast(reward_text as double) as reward_number,
         {{ list_map('own_numbers', 'field', 'field.key') }} as own_keys,
         {{ list_map('usage_numbers', 'field', 'field.key') }} as usage_number_keys,
         -- anything that Python takes for true
@@ -106,12 +107,15 @@ rollouts as (
         -- a masked rollout measures nothing, whatever reward it was given
         case when not is_masked then {{ metric_value('metrics', 'reward') }} end
             as reward,
-        case when not is_usage_zero then {{ metric_value('metrics', 'input_tokens') }} end
-            as input_tokens,
-        case when not is_usage_zero then {{ metric_value('metrics', 'output_tokens') }} end
-            as output_tokens,
-        case when not is_usage_zero then {{ metric_value('metrics', 'total_tokens') }} end
-            as total_tokens,
+        case
+            when not is_usage_zero then {{ metric_value('metrics', 'input_tokens') }}
+        end as input_tokens,
+        case
+            when not is_usage_zero then {{ metric_value('metrics', 'output_tokens') }}
+        end as output_tokens,
+        case
+            when not is_usage_zero then {{ metric_value('metrics', 'total_tokens') }}
+        end as total_tokens,
         coalesce(perf_cached_tokens, usage_cached_tokens) as cached_tokens,
         coalesce(perf_reasoning_tokens, usage_reasoning_tokens) as reasoning_tokens,
         -- a result of a tool with an item of the model behind it begins another turn
@@ -133,7 +137,7 @@ rollouts as (
             '"_ng_rollout_index":' || rollout_index,
             case
                 when not array_contains(usage_number_keys, 'reward')
-                    and coalesce({{ is_finite('try_cast(reward_text as double)') }}, true)
+                    and coalesce({{ is_finite('reward_number') }}, true)
                     then '"reward":' || reward_text
             end,
             nullif({{ list_join('info_members', "','") }}, '')

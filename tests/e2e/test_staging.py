@@ -13,7 +13,9 @@ from tests.support import Row, inputs_of, key, profiled, write_run
 AGENT = {"name": "a"}
 
 
-def profile(folder: Path, rollouts: list[Row | bytes], inputs: list[Row | bytes], query: str) -> Any:
+def profile(
+    folder: Path, rollouts: list[Row | bytes], inputs: list[Row | bytes], query: str
+) -> Any:
     """Profile a run and return the rows of a query."""
     run = profiled(write_run(folder, rollouts, inputs=inputs))
     return run.query(query)
@@ -106,7 +108,10 @@ def test_the_sample_is_the_first_input_with_a_measured_result_of_its_agent(tmp_p
     rows = profiled(run, "--allow-partial").query(
         "select agent_name, prompt, task_name, sample from task_profiles order by 1"
     )
-    assert [row[:3] for row in rows] == [("a", "attempt 2", "sums/7")]
+    assert [row[:3] for row in rows] == [
+        ("a", "attempt 2", "sums/7"),
+        ("b", "attempt 4", "sums/7"),
+    ]
     assert json.loads(rows[0][3])["responses_create_params"] == {"input": "attempt 2"}
 
 
@@ -131,7 +136,7 @@ def test_what_python_takes_for_true_masks_a_rollout(tmp_path: Path) -> None:
         tmp_path,
         rollouts,
         inputs,
-        "select rollout_index, is_masked, reward, info from rollout_infos order by 1",
+        "select rollout_index, not is_measured, reward, info from rollout_infos order by 1",
     )
     masks = list(MASKS)
     assert {masks[place]: masked for place, masked, _, _ in rows} == MASKS
@@ -224,7 +229,7 @@ EFFORTS: list[tuple[Row, tuple[float | None, ...]]] = [
                     "input_tokens_details": {"cached_tokens": 8},
                     "output_tokens_details": {"reasoning_tokens": 6},
                 },
-            }
+            },
         },
         (1.0, 0.0, None, 8.0, 6.0),
     ),

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.dbt_process import DbtCall
+from tests.dbt_process import DbtCall, forget_compiled
 from tests.support import ROOT
 
 Row = dict[str, Any]
@@ -106,6 +106,7 @@ def _call(words: list[str], manifests: list[Any]) -> Row:
     if not manifests:
         parsed = dbtRunner().invoke(["parse", *words[words.index("--quiet") :]])
         manifests.append(parsed.result)
+    forget_compiled(manifests[0])
     done = dbtRunner(manifest=manifests[0]).invoke(words)
     results = getattr(done.result, "results", None) or []
     nodes = [one for one in results if hasattr(one, "node")]

@@ -1,4 +1,4 @@
-"""Every engine spells every seam, and no model outside of staging names an engine."""
+"""Every engine spells every seam and reads every file; no other model names an engine."""
 
 from __future__ import annotations
 
@@ -48,11 +48,20 @@ def code(path: Path) -> str:
     return re.sub(r"{#.*?#}|--[^\n]*", "", text, flags=re.DOTALL)
 
 
-def test_no_model_names_an_engine() -> None:
+@pytest.mark.parametrize(("engine", "other"), [ENGINES, ENGINES[::-1]])
+def test_an_engine_has_the_base_models_of_the_other(engine: str, other: str) -> None:
+    folder = ROOT / "models" / "staging" / engine
+    names = {path.name for path in folder.glob("*.sql")}
+    assert names == {path.name for path in folder.with_name(other).glob("*.sql")}
+    assert not [path for path in folder.glob("*.sql") if f"{other}__" in code(path)]
+
+
+def test_no_model_outside_of_an_engines_folder_names_one() -> None:
     paths = [
         path
         for folder in ("models", "macros/stats", "macros/rollouts", "tests/dbt")
         for path in (ROOT / folder).rglob("*.sql")
+        if path.parent.name not in ENGINES
     ]
     assert len(paths) > 100
     assert [path.name for path in paths if NAMES.search(code(path))] == []

@@ -8,20 +8,21 @@ lines as (
         _ng_rollout_index,
         _ng_environment_server,
         agent_ref
-    from read_json(
-        getvariable('spotter_inputs_files'),
-        format = 'newline_delimited',
-        columns = {
-            '_ng_task_index': 'JSON',
-            '_ng_rollout_index': 'JSON',
-            '_ng_environment_server': 'JSON',
-            'agent_ref': 'JSON'
-        },
-        ignore_errors = true,
-        allow_empty = true,
-        filename = 'file_path',
-        maximum_object_size = getvariable('spotter_max_row_bytes')
-    )
+    from
+        read_json(
+            getvariable('spotter_inputs_files'),
+            format = 'newline_delimited',
+            columns = {
+                '_ng_task_index': 'JSON',
+                '_ng_rollout_index': 'JSON',
+                '_ng_environment_server': 'JSON',
+                'agent_ref': 'JSON'
+            },
+            ignore_errors = true,
+            allow_empty = true,
+            filename = 'file_path',
+            maximum_object_size = getvariable('spotter_max_row_bytes')
+        )
 ),
 
 keys as (

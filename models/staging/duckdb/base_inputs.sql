@@ -10,19 +10,21 @@ lines as (
         runs.slice_by,
         lines.fields,
         {{ duckdb__json_integer("lines.fields['_ng_task_index']") }} as task_index,
-        {{ duckdb__json_integer("lines.fields['_ng_rollout_index']") }} as rollout_index,
+        {{ duckdb__json_integer("lines.fields['_ng_rollout_index']") }}
+            as rollout_index,
         lines.fields['agent_ref'] as agent_ref,
         lines.fields['responses_create_params'] as params
-    from read_json(
-        getvariable('spotter_inputs_files'),
-        format = 'newline_delimited',
-        records = 'false',
-        columns = {'fields': 'MAP(VARCHAR, JSON)'},
-        ignore_errors = true,
-        allow_empty = true,
-        filename = 'file_path',
-        maximum_object_size = getvariable('spotter_max_row_bytes')
-    ) as lines
+    from
+        read_json(
+            getvariable('spotter_inputs_files'),
+            format = 'newline_delimited',
+            records = 'false',
+            columns = { 'fields': 'MAP(VARCHAR, JSON)' },
+            ignore_errors = true,
+            allow_empty = true,
+            filename = 'file_path',
+            maximum_object_size = getvariable('spotter_max_row_bytes')
+        ) as lines
     inner join runs on lines.file_path = runs.inputs_file
 ),
 
@@ -80,8 +82,8 @@ inputs as (
             and list_unique(json_keys(agent_ref)) != len(json_keys(agent_ref)),
             false
         ) as has_repeated_name,
-        -- NaN or Infinity as a number: the first look may match inside a string, the second
-        -- takes the strings out
+        -- NaN or Infinity as a number: the first look may match inside a string, the
+        -- second takes the strings out
         coalesce(
             regexp_matches(text, '[:,\[]\s*-?(nan|inf)', 'i')
             and regexp_matches(

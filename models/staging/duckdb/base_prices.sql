@@ -1,8 +1,12 @@
 -- in money per million tokens
 with
 
+declared as (
+    select unnest(getvariable('spotter_prices')) as price
+),
+
 prices as (
-    select unnest(getvariable('spotter_prices'), recursive := true)
+    select price.* from declared
 )
 
 select * from prices

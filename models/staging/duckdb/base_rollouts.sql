@@ -6,16 +6,17 @@ lines as (
         file_path,
         fields,
         fields['response'] as response
-    from read_json(
-        getvariable('spotter_rollouts_files'),
-        format = 'newline_delimited',
-        records = 'false',
-        columns = {'fields': 'MAP(VARCHAR, JSON)'},
-        ignore_errors = true,
-        allow_empty = true,
-        filename = 'file_path',
-        maximum_object_size = getvariable('spotter_max_row_bytes')
-    )
+    from
+        read_json(
+            getvariable('spotter_rollouts_files'),
+            format = 'newline_delimited',
+            records = 'false',
+            columns = { 'fields': 'MAP(VARCHAR, JSON)' },
+            ignore_errors = true,
+            allow_empty = true,
+            filename = 'file_path',
+            maximum_object_size = getvariable('spotter_max_row_bytes')
+        )
 ),
 
 -- what a response says of itself, in one pass over its text
@@ -141,7 +142,7 @@ rollouts as (
         parts.model as model_name,
         case
             when parts.created_at between 1e9 and 1e11
-                then make_timestamp(cast(parts.created_at * 1e6 as bigint))
+                then make_timestamp((parts.created_at * 1e6)::bigint)
         end as created_at,
         {{ duckdb__sampling('parts') }} as sampling,
         output,
