@@ -49,9 +49,9 @@ usages as (
                 then parts.usage
             when response like '%"usage":%"usage":%'
                 then list_filter(
-                    {{ duckdb__json_members('response') }},
-                    lambda member: member.key = 'usage'
-                )[-1].value
+                        {{ duckdb__json_members('response') }},
+                        lambda member: member.key = 'usage'
+                    )[-1].value
             else parts.usage
         end as usage
     from responses
