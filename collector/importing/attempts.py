@@ -24,13 +24,17 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Mask:
-    """Why the reward of an attempt that did not fail counts in no statistic."""
+class Finding:
+    """What the framework says went wrong in an attempt whose reward counts, such as a refusal."""
 
     kind: str
     """`<framework>:<word of the framework>`, such as `harbor:reward_invalid`."""
     reason: str
     """What the framework says, as a sentence."""
+
+
+class Mask(Finding):
+    """Why the reward of an attempt that did not fail counts in no statistic."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Attempt:
     failure: Failure | None = None
     mask: Mask | None = None
     """Set if the framework itself calls the reward invalid; `reward` is what it stored."""
+    finding: Finding | None = None
+    """What went wrong although the reward counts."""
     agent: str | None = None
     """Who made the attempt, if the run has several agents."""
     model: str | None = None

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from collector.importing.attempts import Attempt, Expected, Identity, Json
+from collector.importing.attempts import Attempt, Expected, Finding, Identity, Json
 from collector.keys import ROLLOUT, TASK, Key
 
 AGENT = "agent_ref"
@@ -115,16 +115,19 @@ def finite(value: float | None) -> float | None:
 
 
 def _verdict(attempt: Attempt) -> Json:
-    """Return the reward; that of a masked attempt stands beside, with the reason."""
-    mask = attempt.mask
-    if mask is None:
-        return {"reward": finite(attempt.reward)}
+    """Return the reward, and what went wrong; that of a masked attempt stands beside."""
+    if attempt.mask:
+        stored = _stored(attempt.reward)
+        return {"reward": None, **stored, "mask_sample": True, **_reason(attempt.mask)}
+    return {"reward": finite(attempt.reward), **_reason(attempt.finding)}
+
+
+def _reason(finding: Finding | None) -> Json:
+    if finding is None:
+        return {}
     return {
-        "reward": None,
-        **_stored(attempt.reward),
-        "mask_sample": True,
-        "failure_kind": mask.kind[:CLASS_CHARACTERS],
-        "failure_reason": mask.reason[:MESSAGE_CHARACTERS],
+        "failure_kind": finding.kind[:CLASS_CHARACTERS],
+        "failure_reason": finding.reason[:MESSAGE_CHARACTERS],
     }
 
 

@@ -30,6 +30,7 @@ FINDINGS = {
     "is_tool_call_open": "with a tool call that has no result",
     "is_final_answer_empty": "with an empty final answer after tool calls",
     "is_turn_limit_reached": "that stopped at the most turns, without an answer",
+    "is_failure_reported": "measured, although a failure is reported",
 }
 ORDER = "list_position(" + str(list(LABELS)) + ", score)"
 # the viewer asks for one agent with the same two queries
@@ -53,6 +54,7 @@ HEALTH = """
         count(*) filter (is_tool_call_open) as is_tool_call_open,
         count(*) filter (is_final_answer_empty) as is_final_answer_empty,
         count(*) filter (is_turn_limit_reached) as is_turn_limit_reached,
+        count(*) filter (is_failure_reported) as is_failure_reported,
         count(*) filter (finding_count > 0) as rollout_count
     from {schema}rollout_health where {condition}
     group by agent_name order by agent_name

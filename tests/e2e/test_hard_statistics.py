@@ -63,6 +63,7 @@ RARE = (
     "is_tool_call_open",
     "is_final_answer_empty",
     "is_turn_limit_reached",
+    "is_failure_reported",
 )
 """Flags that no rollout here has."""
 SAME = [mart for mart in MARTS if mart != "runs"]

@@ -254,7 +254,7 @@ def test_json_counts_bands_and_findings(mixed: Printed) -> None:
         {"band": band, "task_count": 1, "informative_task_count": count}
         for band, count in (("learnable", 1), ("solved", 0), ("unsolved", 0))
     ]
-    assert list(mixed.agent("agent_a")["health"].values()) == [1, 1, 1, 1, 3, 3, 0, 0, 0, 0, 6]
+    assert list(mixed.agent("agent_a")["health"].values()) == [1, 1, 1, 1, 3, 3, 0, 0, 0, 0, 0, 6]
     assert set(mixed.agent("agent_b")["health"].values()) == {0}
 
 

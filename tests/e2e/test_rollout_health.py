@@ -21,6 +21,7 @@ FLAGS = (
     "is_reward_contradicted",
     "is_tool_call_open",
     "is_final_answer_empty",
+    "is_failure_reported",
 )
 
 
@@ -173,11 +174,29 @@ FINAL: dict[str, Case] = {
     "ends_with_a_result": ([response(calls("{}"), gives("1"))], [False]),
     "no_output": ([response()], [False]),
 }
+REPORTED: dict[str, Case] = {
+    "refusal": ([{"failure_kind": "inspect:refusal", "mask_sample": False}], [True]),
+    "nothing": (
+        [{"failure_kind": None}, {"failure_kind": ""}, {"failure_reason": "x"}],
+        [False] * 3,
+    ),
+}
 CASES = {
     f"{flag}/{name}": (flag, *case)
     for flag, cases in zip(
         FLAGS,
-        (EMPTY, TRUNCATED, USAGES, REPEATED, VERDICTS, SUSPECT, CONTRADICTED, OPEN, FINAL),
+        (
+            EMPTY,
+            TRUNCATED,
+            USAGES,
+            REPEATED,
+            VERDICTS,
+            SUSPECT,
+            CONTRADICTED,
+            OPEN,
+            FINAL,
+            REPORTED,
+        ),
         strict=True,
     )
     for name, case in cases.items()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from collector.errors import FileError, UsageError
-from collector.importing.attempts import Attempt, Log
+from collector.importing.attempts import Attempt, Finding, Log, Mask
 from collector.importing.candidates import Candidate, Claim
 from collector.importing.formats import inspect
 from collector.importing.formats.inspect import sample_rows
@@ -152,6 +152,89 @@ def test_the_first_value_counts_where_the_first_scorer_has_several(tmp_path: Pat
     assert any("the reward is style/tone" in sentence for sentence in log.losses())
 
 
+RESULTS = {
+    "scores": [{"scorer": "match", "name": "match"}, {"scorer": "style", "name": "tone"}],
+    "headline": {"scorer": "style", "score": "length", "metric": "mean"},
+}
+
+
+def read_headline(
+    folder: Path, results: Row, scores: Row, **evaluation: Any
+) -> tuple[Attempt, list[str]]:
+    evaluation["scorers"] = [{"name": "match"}, {"name": "style"}]
+    head = header(results=results, eval=evaluation)
+    log, _ = open_log(write_eval(folder / "a.eval", [sample(scores=scores)], head))
+    (attempt,) = log.attempts()
+    return attempt, log.losses()
+
+
+def test_the_headline_of_the_log_is_the_reward(tmp_path: Path) -> None:
+    attempt, said = read_headline(tmp_path, RESULTS, MANY)
+    assert (attempt.reward, attempt.metrics) == (1.0, {"match": 0.0, "style/tone": 0.5})
+    assert not any("several values" in sentence for sentence in said)
+
+
+def test_the_headline_that_a_task_declares_counts_where_a_run_has_no_results(
+    tmp_path: Path,
+) -> None:
+    attempt, _ = read_headline(tmp_path, {}, MANY, headline_metric={"score": "tone"})
+    assert attempt.reward == 0.5
+
+
+def test_a_sample_without_the_headline_score_has_no_reward_but_metrics(tmp_path: Path) -> None:
+    attempt, _ = read_headline(tmp_path, RESULTS, {"match": {"value": "C"}})
+    assert (attempt.reward, attempt.metrics) == (None, {"match": 1.0})
+
+
+@pytest.mark.parametrize("reason", ["grader_failed", "scoring_failed", "grade_parse_failure"])
+def test_a_score_of_a_grader_that_failed_is_masked(tmp_path: Path, reason: str) -> None:
+    score: Row = {"value": 0, "reason": reason, "explanation": "No grade found."}
+    if reason == "grade_parse_failure":  # as older logs have it
+        score["metadata"] = {"unscored_reason": score.pop("reason")}
+    attempt = read_one(tmp_path, scores={"match": score})
+    assert attempt.mask == Mask(f"inspect:{reason}", "No grade found.")
+    assert (attempt.reward, attempt.finding) == (0.0, None)
+
+
+def test_a_reason_that_blames_the_model_is_a_finding(tmp_path: Path) -> None:
+    score = {"value": "I", "reason": "refusal"}
+    attempt = read_one(tmp_path, scores={"match": score})
+    assert (attempt.reward, attempt.mask) == (0.0, None)
+    assert attempt.finding == Finding("inspect:refusal", "Inspect's scorer says refusal")
+
+
+def test_the_reason_of_another_score_does_not_touch_the_reward(tmp_path: Path) -> None:
+    scores = {"match": {"value": "C"}, "judge": {"value": math.nan, "reason": "grader_failed"}}
+    attempt = read_one(tmp_path, scores=scores)
+    assert (attempt.reward, attempt.mask, attempt.finding) == (1.0, None, None)
+    assert read_one(tmp_path, "judge", scores=scores).mask is not None
+
+
+def test_shards_and_the_log_of_a_killed_run_are_part_of_the_log_that_has_their_samples(
+    tmp_path: Path,
+) -> None:
+    names = ("a.eval", "a-recovered.eval", "a.shards/0/x.eval", "a.shards/1/y.eval", "b.eval")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        write_eval(tmp_path / name, [sample()])
+    paths = [tmp_path / name for name in names]
+    logs = inspect.open_logs(paths, Reading())
+    assert [log.files[0].name for log in logs] == ["a-recovered.eval", "b.eval"]
+    said = "passed over 3 logs beside it of the same samples: a.eval, x.eval, y.eval"
+    assert said in logs[0].losses()
+    alone = inspect.open_logs(paths[2:4], Reading())
+    assert [log.files[0].name for log in alone] == ["x.eval", "y.eval"]
+
+
+def test_a_log_says_if_a_retry_of_its_evaluation_is_imported_too(tmp_path: Path) -> None:
+    for name, created in (("b", "2026-01-01"), ("a", "2026-01-02")):
+        head = header(eval={"task_id": "t", "created": created})
+        write_eval(tmp_path / name, [sample()], head)
+    first, second = inspect.open_logs([tmp_path / "b", tmp_path / "a"], Reading())
+    assert any("a is a later log of the same evaluation" in one for one in first.losses())
+    assert not any("later log" in one for one in second.losses())
+
+
 def test_a_sample_without_scores_has_no_reward_and_did_not_fail(tmp_path: Path) -> None:
     attempt = read_one(tmp_path, scores={})
     assert (attempt.reward, attempt.failure) == (None, None)
@@ -218,6 +301,30 @@ def test_reasoning_images_and_tool_errors_become_items(tmp_path: Path) -> None:
     assert said["content"][0]["text"] == "I look."
     assert (call["arguments"], call["parse_error"]) == ("{", "bad")
     assert (result["output"], result["error"]) == ("no such key", {"message": "no such key"})
+
+
+def test_what_a_reply_has_stays_in_the_order_in_which_it_was_written(tmp_path: Path) -> None:
+    search = {"tool_type": "web_search", "id": "s", "name": "web_search", "arguments": "{}"}
+    reply = {
+        "role": "assistant",
+        "content": [
+            {"type": "reasoning", "reasoning": "A"},
+            {"type": "text", "text": "1"},
+            {"type": "tool_use", **search, "result": "found"},
+            {"type": "reasoning", "reasoning": "B"},
+            {"type": "text", "text": "2"},
+            {"type": "text", "text": "3"},
+        ],
+        "tool_calls": [{"id": "c", "function": "f", "arguments": {}}],
+    }
+    messages = [{"role": "user", "content": "?"}, reply]
+    attempt = read_one(tmp_path, messages=messages, attachments={})
+    kinds = [item["type"] for item in attempt.output]
+    assert kinds == [
+        *("reasoning", "message", "web_search_call", "reasoning", "message", "function_call")
+    ]
+    texts = [[part["text"] for part in attempt.output[at]["content"]] for at in (1, 4)]
+    assert texts == [["1"], ["2", "3"]]
 
 
 def test_messages_of_the_dataset_belong_to_the_question_whoever_speaks(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ A log gives attempts in the shape of `attempts`. Some rules hold for all formats
 - `Attempt.task` is the framework's own name of the task. It tells tasks apart inside a run.
 - A reward is chosen with `reading.rewards.choose(scores, default)`, so that `--reward` works.
 - A reward that the framework itself calls invalid stays in `Attempt.reward`; `Attempt.mask` says
-  why it does not count.
+  why it does not count. `Attempt.finding` says what went wrong although the reward counts.
 - Lines are read with `lines.read_rows`, which counts the bytes for the progress display. What is
   read in another way is reported with `reading.meter.add(bytes)`.
 - Chat messages become items with `messages.chat_items`.

@@ -11,6 +11,7 @@ class Finding:
 
     label: str
     sentence: str
+    """The names in braces are columns of the rollout."""
 
 
 FINDINGS = {
@@ -41,5 +42,8 @@ FINDINGS = {
         "Turn limit reached",
         "The agent stopped after a tool's result, at the most turns that it takes in this run:"
         " probably its limit of steps.",
+    ),
+    "is_failure_reported": Finding(
+        "Reported failure", "{failure_kind} is reported. {failure_reason}"
     ),
 }

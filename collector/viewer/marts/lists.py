@@ -55,6 +55,7 @@ ROLLOUT_LISTING = ListingSource(
         ListingColumn("is_tool_call_open", "Open tool call", "flag"),
         ListingColumn("is_final_answer_empty", "Empty final answer", "flag"),
         ListingColumn("is_turn_limit_reached", "Turn limit", "flag"),
+        ListingColumn("is_failure_reported", "Reported failure", "flag"),
     ),
     rows=queries.ROLLOUT_ROWS,
     key=ROLLOUT_KEY,

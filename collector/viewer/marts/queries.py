@@ -168,6 +168,7 @@ ROLLOUT_COLUMNS = """
         health.is_response_repeated, health.is_verdict_inconsistent,
         health.is_ground_truth_suspect, health.is_reward_contradicted,
         health.is_tool_call_open, health.is_final_answer_empty, health.is_turn_limit_reached,
+        health.is_failure_reported,
         health.is_passing, health.gym_verdict
 """.rstrip()
 FAILURE_KIND = """

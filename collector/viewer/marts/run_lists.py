@@ -21,7 +21,9 @@ MOST_CHOICES = 200
 MOST_METRICS = 12
 PLAIN_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
 KINDS = """
-    select failure_kind as choice from mask_kinds where run_id = $run group by all order by all
+    select distinct coalesce(failure_kind, '(unknown)') as choice from rollout_infos
+    where run_id = $run and (is_measured is false or is_measured and failure_kind is not null)
+    order by all
 """
 VERDICTS = """
     select gym_verdict as choice from rollout_health

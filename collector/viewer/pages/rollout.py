@@ -155,7 +155,7 @@ def warnings_of(run: Row, row: Row | None, stored: StoredRollout | None) -> list
 def findings_of(row: Row | None) -> list[str]:
     """Return the findings of the health checks about a rollout, as sentences."""
     return [
-        finding.sentence
+        finding.sentence.format_map(row | {"failure_reason": row["failure_reason"] or ""})
         for flag, finding in FINDINGS.items()
         if row and row.get(flag) and not (flag == "is_response_repeated" and row.get("is_passing"))
     ]

@@ -53,6 +53,7 @@ health as (
         faults.is_tool_call_open,
         faults.is_final_answer_empty,
         faults.is_turn_limit_reached,
+        rollouts.failure_kind is not null as is_failure_reported,
         verdicts.verdict as gym_verdict,
         verdicts.checks as gym_findings,
         cast(rollouts.is_output_empty as integer)
@@ -64,7 +65,8 @@ health as (
         + cast(faults.is_reward_contradicted as integer)
         + cast(faults.is_tool_call_open as integer)
         + cast(faults.is_final_answer_empty as integer)
-        + cast(faults.is_turn_limit_reached as integer) as finding_count
+        + cast(faults.is_turn_limit_reached as integer)
+        + cast(rollouts.failure_kind is not null as integer) as finding_count
     from rollouts
     inner join {{ ref('int_rollout_faults') }} as faults
         using (run_id, task_index, rollout_index)

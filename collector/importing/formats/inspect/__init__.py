@@ -10,11 +10,13 @@ from pathlib import Path
 from collector.errors import FileError
 from collector.importing.attempts import Attempt, Expected, Identity, Log
 from collector.importing.candidates import Candidate, Claim
+from collector.importing.formats.inspect.companions import group_by_owner
 from collector.importing.formats.inspect.eval_files import EvalFile, JsonFile
 from collector.importing.formats.inspect.header import Header
 from collector.importing.formats.inspect.samples import SampleReader
 from collector.importing.formats.inspect.scores import Scores
 from collector.importing.reading import Reading
+from collector.suggestions import first_names
 from collector.terminal import counted_noun, label
 
 NAME = "inspect"
@@ -32,21 +34,34 @@ def claim(file: Candidate) -> Claim | None:
 
 def open_logs(files: list[Path], reading: Reading) -> list[Log]:
     """Return one run per file; raise FileError if a file cannot be read."""
-    return [InspectLog(path, reading) for path in files]
+    groups = group_by_owner(files)
+    logs = [InspectLog(path, reading, beside) for path, beside in groups.items()]
+    latest: dict[str, InspectLog] = {}
+    for log in sorted(logs, key=lambda log: log.created):
+        if earlier := latest.get(log.evaluation):
+            earlier.later = log
+        latest[log.evaluation] = log
+    return [*logs]
 
 
 class InspectLog:
     """The samples of one evaluation."""
 
-    def __init__(self, path: Path, reading: Reading) -> None:
-        """Read the header of a log; raise FileError if it is not one."""
+    def __init__(self, path: Path, reading: Reading, beside: list[Path]) -> None:
+        """Read the header of a log; raise FileError if it is not one.
+
+        `beside` are logs whose samples this one has already.
+        """
+        self.later: InspectLog | None = None
+        """Another log of the same evaluation, if one follows."""
         self._path = path
+        self._beside = beside
         is_zip = Candidate(path).head.startswith(ZIP)
         self._file = (EvalFile if is_zip else JsonFile)(path, reading.meter)
         self._header = Header(path, self._file.header())
         self._header.check()
         scorers = self._header.scorers
-        self._scores = Scores(reading.rewards, scorers)
+        self._scores = Scores(reading.rewards, scorers, self._header.headline)
         self._reader = SampleReader(self._header.model, self._scores, scorers)
         self._seen: dict[str, None] = {}
 
@@ -59,6 +74,16 @@ class InspectLog:
     def label(self) -> str:
         """Return the name of the evaluated task."""
         return str(self._header.eval.get("task") or self._path.stem)
+
+    @property
+    def evaluation(self) -> str:
+        """Return what a log and its retries have in common."""
+        return str(self._header.eval.get("task_id") or self._path)
+
+    @property
+    def created(self) -> tuple[str, Path]:
+        """Return when the evaluation began; logs of the same time are ordered by their paths."""
+        return str(self._header.eval.get("created") or ""), self._path
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -92,6 +117,16 @@ class InspectLog:
     def losses(self) -> list[str]:
         """Say what of the log is not in the run."""
         said = ["the events and the store of the samples stay in the log", *self._scores.losses()]
+        if self._beside:
+            logs, names = counted_noun(len(self._beside), "log"), [one.name for one in self._beside]
+            said.append(
+                f"passed over {logs} beside it of the same samples: {first_names(names, 5)}"
+            )
+        if self.later:
+            said.append(
+                f"{label(self.later.files[0].name)} is a later log of the same evaluation, a retry"
+                " or another scoring: samples of the one may be in the other too"
+            )
         if self._header.status != "success":
             reason = f": {self._header.error}" if self._header.error else ""
             said.append(f"the run has the status {self._header.status}{reason}")

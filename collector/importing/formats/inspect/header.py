@@ -15,6 +15,20 @@ SCALARS = (str, int, float, bool)
 
 
 @dataclass(frozen=True)
+class Headline:
+    """Which score stands for an evaluation, as far as its log says."""
+
+    scorer: str | None = None
+    score: str | None = None
+    """The name of the score: that of the scorer, or one of its several values."""
+
+    def names(self, scorer: str, name: str) -> bool:
+        """Tell whether a score is meant: `name` is the scorer's, or `<scorer>/<value>`."""
+        is_score = self.score in (name, name.removeprefix(f"{scorer}/"))
+        return is_score and self.scorer in (None, scorer)
+
+
+@dataclass(frozen=True)
 class Header:
     """The header of a log, as it is in the file."""
 
@@ -62,6 +76,18 @@ class Header:
     def scorers(self) -> list[str]:
         """Return the names of the scorers, in their order."""
         return list(dict.fromkeys(self._scorers()))
+
+    @property
+    def headline(self) -> Headline:
+        """Return the score that stands for the evaluation: what the log names, else its first."""
+        results = part(self.values, "results")
+        first = next(iter(items(results, "scores")), None)
+        named = part(results, "headline") or part(self.eval, "headline_metric")
+        if named.get("scorer") or named.get("score"):
+            return Headline(text(named.get("scorer")), text(named.get("score")))
+        if isinstance(first, dict) and text(first.get("scorer")):
+            return Headline(text(first.get("scorer")), text(first.get("name")))
+        return Headline()
 
     @property
     def error(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from collector.importing.attempts import Json
@@ -65,7 +66,7 @@ def items_of(messages: list[Json]) -> list[Json]:
 
 
 def _items(message: Json) -> Iterator[Json]:
-    """Give the items of one message: its reasoning, its text and its calls, or its result."""
+    """Give the items of one message: what the model wrote in its order, or the result of a call."""
     role = message.get("role")
     if role == "tool":
         yield _result(message)
@@ -75,17 +76,35 @@ def _items(message: Json) -> Iterator[Json]:
         yield {"type": "message", "role": str(role), "content": parts}
         return
     calls = items(message, "tool_calls")
-    said = [part for part in _parts(message) if part.get("type") not in ("reasoning", "tool_use")]
-    for part in _parts(message):
-        if part.get("type") == "reasoning":
-            yield _reasoning(part)
-        elif part.get("type") == "tool_use":
-            yield _server_call(part)
-    if any(part.get("text") != "" for part in said) or not calls:
-        content = [_output_part(part) for part in said]
-        yield {"type": "message", "role": "assistant", "content": content}
+    written = list(_written(_parts(message)))
+    yield from written
+    if not calls and all(item["type"] != "message" for item in written):
+        yield _reply([part for part in _parts(message) if _kind(part) == "text"])
     for call in calls:
         yield _call(call if isinstance(call, dict) else {"arguments": call})
+
+
+def _written(parts: list[Json]) -> Iterator[Json]:
+    """Give reasoning, texts and the calls that the provider made itself, in the order written."""
+    for kind, group in groupby(parts, key=_kind):
+        same = list(group)
+        if kind == "reasoning":
+            yield from map(_reasoning, same)
+        elif kind == "tool_use":
+            yield from map(_server_call, same)
+        elif any(part.get("text") != "" for part in same):
+            yield _reply(same)
+
+
+def _kind(part: Json) -> str:
+    """Return what a part becomes: adjacent texts and images are one message."""
+    kind = part.get("type")
+    return kind if kind in ("reasoning", "tool_use") else "text"
+
+
+def _reply(parts: list[Json]) -> Json:
+    content = [_output_part(part) for part in parts]
+    return {"type": "message", "role": "assistant", "content": content}
 
 
 def tools_of(event: Json, attachments: Mapping[str, str]) -> list[Json]:

@@ -23,8 +23,9 @@ CUT_OFF = ("max_tokens", "length", "model_length")
 """The reasons to stop of a reply that is not finished; `length` is that of old logs."""
 ERROR_NAME = re.compile(r"\s*([A-Za-z_][\w.]*)\s*(?:[(:]|$)")
 DETAILS = (
-    "choices", "metadata", "limit", "invalidation", "uuid", "started_at", "completed_at",
-    "total_time", "working_time", "model_usage", "role_usage", "sandbox", "files", "setup",
+    "choices", "description", "metadata", "limit", "invalidation", "uuid", "started_at",
+    "completed_at", "total_time", "working_time", "model_usage", "role_usage", "model_fallbacks",
+    "sandbox", "files", "setup",
 )  # fmt: skip
 COUNTED = {
     "input_tokens_cache_read": "cached_tokens",
@@ -60,25 +61,27 @@ class SampleReader:
         self.lost_attachment_count += len({*attachment_names([given, messages])})
         prompt, rest = split_prompt(messages, given)
         scores = self._scores_of(sample)
-        reward, metrics = self._scores.read(scores)
+        scored = self._scores.read(scores)
         stop_reason = _stop_reason(sample)
         error = sample.get("error")
         failure = _failure(error) if isinstance(error, dict) else None
         self.invalidated_count += bool(sample.get("invalidation"))
         details = _details(sample, scores, stop_reason)
-        if failure and reward is not None:  # scored in spite of its error
+        if failure and scored.reward is not None:  # scored in spite of its error
             details["error"], details["error_message"] = failure.kind, failure.message
             failure = None
         return Attempt(
             task=task,
             rollout=rollout,
             asked=_request_params(given, prompt, rest, answer=_answer(sample)),
-            reward=reward,
+            reward=scored.reward,
             output=items_of(rest),
             usage=self._usage(sample),
-            metrics=metrics,
+            metrics=scored.metrics,
             details=details,
             failure=failure,
+            mask=scored.mask,
+            finding=scored.finding,
             tools=tools_of(sample.get(EVENT) or {}, attachments),
             incomplete="max_output_tokens" if stop_reason in CUT_OFF else None,
         )
