@@ -13,7 +13,13 @@ from pathlib import Path
 import orjson
 
 from collector.errors import FileError, UsageError
-from collector.remote_paths import RemotePath, has_pattern, located_path, refuse_remote
+from collector.remote_paths import (
+    RemotePath,
+    is_remote,
+    located_path,
+    matching_paths,
+    refuse_remote,
+)
 
 INPUTS_SUFFIX = "_materialized_inputs.jsonl"
 FAILURES_SUFFIX = "_failures.jsonl"
@@ -212,14 +218,15 @@ def find_rollouts(paths: Iterable[Path]) -> list[Path]:
 
 
 def _rollouts_at(path: Path) -> Iterator[Path]:
-    if isinstance(path, RemotePath) and has_pattern(path):
-        matches = path.store.glob(path)
-        if not matches:
-            path.store.check_bucket(path)
-        for one in matches:
-            if one.name.endswith(".jsonl"):
-                yield from _rollouts_at(one)
-    elif path.is_dir():
+    matches = matching_paths(path)
+    for one in matches:
+        is_named = matches == [path]
+        if is_named or one.name.endswith(".jsonl") or (not is_remote(one) and one.is_dir()):
+            yield from _rollouts_in(one)
+
+
+def _rollouts_in(path: Path) -> Iterator[Path]:
+    if path.is_dir():
         for candidate in sorted(path.rglob("*.jsonl")):
             is_copy = COPY.search(candidate.relative_to(path).as_posix())
             is_run = candidate.is_file() and default_inputs(candidate).is_file()

@@ -16,6 +16,7 @@ import fsspec
 
 from collector.errors import FileError, UsageError, install_extra
 from collector.remote_paths import PACKAGES, RemotePath
+from collector.terminal import say
 
 T = TypeVar("T")
 BLOCK_BYTES = 8 << 20
@@ -24,6 +25,10 @@ KEPT_BLOCKS = 6
 DENIED = ("Forbidden", "AccessDenied", "NoCredentials", "Unable to locate credentials", "403")
 # the options of a store: what is listed and read is what is there now
 OPTIONS: dict[str, Any] = {"use_listings_cache": False}
+# s3fs asks five times, so a store that does not answer costs 50 seconds
+S3_LIMITS = {"connect_timeout": 10, "read_timeout": 10, "retries": {"total_max_attempts": 1}}
+SILENT_SECONDS = 10.0
+"""After this long without an answer, the user is told what the command waits for."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class RemoteInfo:
 def open_store(protocol: str) -> Store:
     """Return the store of a protocol; raise UsageError if its package is not installed."""
     try:
-        return Store(protocol, fsspec.filesystem(protocol, **OPTIONS))
+        return Store(protocol, fsspec.filesystem(protocol, **OPTIONS, **_limits(protocol)))
     except ImportError as error:
         package = PACKAGES[protocol]
         install = install_extra("s3") if package == "s3fs" else f"pip install {package}"
@@ -48,6 +53,14 @@ def open_store(protocol: str) -> Store:
             f"reading {protocol}:// needs the package {package}, which is not installed\n"
             f"  what to do: {install}"
         ) from error
+
+
+def _limits(protocol: str) -> dict[str, Any]:
+    """Return the options that end a request without an answer; those of the user's config win."""
+    if PACKAGES[protocol] != "s3fs":
+        return {}
+    given = fsspec.config.conf.get(protocol, {}).get("config_kwargs", {})
+    return {"config_kwargs": {**S3_LIMITS, **given}}
 
 
 class Store:
@@ -93,6 +106,9 @@ class Store:
         return bytes(self._ask(path, lambda: self.files.cat_file(path.key, start=start, end=end)))
 
     def _ask(self, path: RemotePath, question: Callable[[], T]) -> T:
+        slow = threading.Timer(SILENT_SECONDS, lambda: say(f"waiting for an answer about {path}"))
+        slow.daemon = True
+        slow.start()
         try:
             return question()
         except FileNotFoundError:
@@ -100,6 +116,8 @@ class Store:
         except Exception as error:  # each package has exceptions of its own
             self.failure = FileError(_failure(path, error))
             raise self.failure from error
+        finally:
+            slow.cancel()
 
 
 def _failure(path: RemotePath, error: Exception) -> str:

@@ -5,6 +5,7 @@ Nothing here imports a store's package before a file is read.
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 import re
@@ -119,11 +120,15 @@ class RemotePath(PosixPath):
 
     def glob(self, pattern: str, **_: Any) -> Generator[RemotePath, None, None]:
         """Give the objects in this folder that match a pattern."""
-        yield from self.store.glob(self / pattern)
+        yield from self.store.glob(self.escaped() / pattern)
 
     def rglob(self, pattern: str, **_: Any) -> Generator[RemotePath, None, None]:
         """Give the objects below this folder that match a pattern."""
-        yield from self.store.glob(self / "**" / pattern)
+        yield from self.store.glob(self.escaped() / "**" / pattern)
+
+    def escaped(self) -> RemotePath:
+        """Return a pattern that matches only this path."""
+        return RemotePath(f"{self.protocol}://{glob.escape(self.key)}")
 
 
 def located_path(path: Path | str) -> Path:
@@ -150,9 +155,23 @@ def is_remote(path: Path | str) -> bool:
     return isinstance(path, RemotePath) or bool(ADDRESS.fullmatch(str(path)))
 
 
-def has_pattern(path: RemotePath) -> bool:
-    """Tell whether an address is a pattern for several."""
-    return bool(MAGIC.search(path.key))
+def matching_paths(path: Path) -> list[Path]:
+    """Return the files and folders that a pattern matches, and other paths as they are.
+
+    A path that exists is not a pattern, whatever signs it has.
+    """
+    text = path.key if isinstance(path, RemotePath) else str(path)
+    if not MAGIC.search(text):
+        return [path]
+    if not isinstance(path, RemotePath):
+        found = sorted(glob.glob(text, recursive=True))  # noqa: PTH207 - it takes absolute patterns
+        return [path] if path.exists() else [Path(one) for one in found]
+    # the other signs match themselves, too
+    literal = path.store.glob(path.escaped()) if "[" in text else []
+    matches = literal or path.store.glob(path)
+    if not matches:
+        path.store.check_bucket(path)
+    return [*matches]
 
 
 def mask_password(address: Path | str) -> str:

@@ -52,8 +52,8 @@ def profile(
             readable=False,
             show_default=False,
             help="Rollouts files, or folders that contain them. Other artifacts, and MLflow's"
-            " copies in `mlruns` and `mlartifacts`, are skipped. Also addresses and patterns like"
-            " `s3://bucket/runs/*.jsonl`.",
+            " copies in `mlruns` and `mlartifacts`, are skipped. Also addresses, and patterns in"
+            " quotes: `'results/*/rollouts.jsonl'`, `'s3://bucket/runs/*.jsonl'`.",
         ),
     ] = None,
     *,

@@ -282,6 +282,17 @@ def test_indices_written_as_fractions_are_those_of_whole_numbers(
     assert profiled(run).profiling.read_bytes() == plain
 
 
+def test_a_quoted_pattern_finds_runs_in_folders(workspace: Path) -> None:
+    for name in ("a", "b[1]"):
+        simple(workspace / "runs" / name, "rollouts")
+    for pattern, count in (("runs/*/rollouts.jsonl", 2), ("runs/b[1]", 1), ("runs/[ab]*", 2)):
+        result = run_profile(pattern, "--json", cwd=workspace)
+        assert result.returncode == 0, result.stderr
+        assert len(json.loads(result.stdout)["runs"]) == count
+    result = run_profile("runs/*/none.jsonl", cwd=workspace)
+    assert (result.returncode, "no rollouts found in" in result.stderr) == (4, True)
+
+
 def test_missing_files_are_named(workspace: Path) -> None:
     run = simple(workspace)
     run.inputs.unlink()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -124,6 +125,58 @@ def test_a_pattern_or_a_folder_finds_the_runs(
     # the store is only read: without a local folder there are no output files
     assert run["reward_profiling"] is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["warehouse.duckdb"]
+
+
+ODD_NAMES = ["a[1].jsonl", "a1.jsonl", "back\\slash.jsonl", "what?.jsonl", "x*y.jsonl"]
+
+
+@pytest.fixture(scope="module")
+def odd_names(store: ObjectStore, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Runs whose keys have the signs of patterns, also as a folder."""
+    rows = [key(0, 0, reward=1.0)]
+    run = write_run(tmp_path_factory.mktemp("odd"), rows, inputs=inputs_of(rows))
+    for name in ODD_NAMES:
+        for folder in ("odd", "odd[2]"):
+            address = f"s3://bucket/{folder}/{name}"
+            store.write(address, run.rollouts.read_bytes())
+            inputs = address.replace(".jsonl", "_materialized_inputs.jsonl")
+            store.write(inputs, run.inputs.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        ("odd/*.jsonl", ODD_NAMES),
+        ("odd/", ODD_NAMES),
+        ("odd[2]/", ODD_NAMES),
+        ("odd/a[1].jsonl", ["a[1].jsonl"]),
+        ("odd/a[0-9].jsonl", ["a1.jsonl"]),
+        ("odd/what?.jsonl", ["what?.jsonl"]),
+    ],
+)
+@pytest.mark.usefixtures("odd_names")
+def test_a_key_that_looks_like_a_pattern_is_read(
+    address: str, names: list[str], tmp_path: Path
+) -> None:
+    code, printed, message = profile(f"s3://bucket/{address}", tmp_path, "--json")
+    assert code == 0, message
+    found = {run["rollouts"].rpartition("/")[2] for run in json.loads(printed)["runs"]}
+    assert found == set(names)
+
+
+def test_a_store_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setattr(remote_files, "SILENT_SECONDS", 0.05)
+    monkeypatch.setitem(remote_files.S3_LIMITS, "read_timeout", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent, fresh_stores():
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        code, _, message = profile("s3://bucket/*.jsonl", tmp_path)
+    assert code == 4
+    assert "waiting for an answer about s3://bucket/*.jsonl" in message
+    assert "cannot read s3://bucket/*.jsonl: Read timeout on endpoint URL" in message
 
 
 def test_unreadable_lines_are_named_by_address_and_number(

@@ -15,6 +15,7 @@ from collector.remote_paths import (
     is_remote,
     located_path,
     mask_password,
+    matching_paths,
     refuse_remote,
 )
 
@@ -46,6 +47,24 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(store: Store) -> RemoteFile:
     return store.open(RemotePath("s3://bucket/run.jsonl"))
+
+
+def test_a_pattern_finds_what_a_shell_would(tmp_path: Path) -> None:
+    names = ["a/rollouts.jsonl", "b/rollouts.jsonl", "b/notes.txt", "c[1]/rollouts.jsonl", "c1/x"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+
+    def matches(pattern: str) -> list[str]:
+        found = matching_paths(tmp_path / pattern)
+        return [path.relative_to(tmp_path).as_posix() for path in found]
+
+    assert matches("*/rollouts.jsonl") == [names[0], names[1], names[3]]
+    assert matches("**/*.txt") == ["b/notes.txt"]
+    assert matches("[ab]") == ["a", "b"]
+    assert matches("c[1]") == ["c[1]"]  # which exists
+    assert matches("d*") == []
+    assert matches("d") == ["d"]
 
 
 def test_an_address_keeps_its_two_slashes_through_every_step() -> None:
