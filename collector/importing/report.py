@@ -126,7 +126,8 @@ def _run_blocks(run: ImportedRun, result: Imported) -> Iterator[Block]:
         yield Fact("Missing", counted_noun(counts.missing_count, "rollout"))
     if counts.unscored_count:
         yield Fact("Unscored", f"{counted_noun(counts.unscored_count, 'rollout')}")
-    yield Fact("Agents", ", ".join(sorted(counts.agents)))
+    if counts.agents:
+        yield Fact("Agents", ", ".join(sorted(counts.agents)))
 
 
 def _kinds(rollout_count: int, kinds: Counter[str]) -> str:

@@ -226,6 +226,13 @@ def test_shards_and_the_log_of_a_killed_run_are_part_of_the_log_that_has_their_s
     assert [log.files[0].name for log in alone] == ["x.eval", "y.eval"]
 
 
+def test_a_log_that_was_written_without_its_samples_says_so(tmp_path: Path) -> None:
+    head = header(eval={"config": {"epochs": 1, "log_samples": False}})
+    log, _ = open_log(write_eval(tmp_path / "a.eval", [], head))
+    assert len(list(log.expected())) == 2
+    assert "the log was written without its samples (log_samples is off)" in log.losses()
+
+
 def test_a_log_says_if_a_retry_of_its_evaluation_is_imported_too(tmp_path: Path) -> None:
     for name, created in (("b", "2026-01-01"), ("a", "2026-01-02")):
         head = header(eval={"task_id": "t", "created": created})

@@ -15,6 +15,7 @@ from collector.importing.formats.inspect.eval_files import EvalFile, JsonFile
 from collector.importing.formats.inspect.header import Header
 from collector.importing.formats.inspect.samples import SampleReader
 from collector.importing.formats.inspect.scores import Scores
+from collector.importing.json_values import part
 from collector.importing.reading import Reading
 from collector.suggestions import first_names
 from collector.terminal import counted_noun, label
@@ -117,6 +118,8 @@ class InspectLog:
     def losses(self) -> list[str]:
         """Say what of the log is not in the run."""
         said = ["the events and the store of the samples stay in the log", *self._scores.losses()]
+        if part(self._header.eval, "config").get("log_samples") is False:
+            said.append("the log was written without its samples (log_samples is off)")
         if self._beside:
             logs, names = counted_noun(len(self._beside), "log"), [one.name for one in self._beside]
             said.append(
