@@ -14,12 +14,16 @@ ANYWAY = "--anyway compares them all the same."
 def verdict_sentence(comparison: Comparison) -> str:
     """Return the verdict in one sentence."""
     if comparison.second_verdicts:
-        return _agreement_sentence(comparison, comparison.second_verdicts.row)
+        return agreement_sentence(comparison.second_verdicts.row, *_names(comparison))
     return _task_sentence(comparison)
 
 
-def _agreement_sentence(comparison: Comparison, row: Row) -> str:
-    baseline, candidate = label(comparison.baseline.name), label(comparison.candidate.name)
+def _names(comparison: Comparison) -> tuple[str, str]:
+    return label(comparison.baseline.name), label(comparison.candidate.name)
+
+
+def agreement_sentence(row: Row, baseline: str, candidate: str) -> str:
+    """Return how two verdicts on the same rollouts agree: a row of `verdict_comparisons`."""
     kappa = f", kappa {figure(row['kappa'])}" if row["kappa"] is not None else ""
     interval = f"{confidence(row)} interval {interval_text(row['low'], row['high'])}, "
     return (
@@ -36,15 +40,22 @@ def _agreement_sentence(comparison: Comparison, row: Row) -> str:
 
 
 def _task_sentence(comparison: Comparison) -> str:
-    baseline, candidate = label(comparison.baseline.name), label(comparison.candidate.name)
+    baseline, candidate = _names(comparison)
     row = comparison.primary
     if comparison.is_same_run:
         return (
             f"{baseline} and {candidate} are the same run, so nothing can differ:"
             f" {_values(row)}, {_where(row)}."
         )
+    return task_sentence(row, baseline, candidate)
+
+
+def task_sentence(row: Row, baseline: str, candidate: str) -> str:
+    """Return the verdict of a comparison by tasks: a row of `run_comparisons`."""
     if row["verdict"] == "not comparable":
-        return f"{candidate} and {baseline} are not comparable: {_obstacle(comparison)}"
+        return (
+            f"{candidate} and {baseline} are not comparable: {_obstacle(row, baseline, candidate)}"
+        )
     leads = {
         "better": f"{candidate} is better than {baseline}",
         "worse": f"{candidate} is worse than {baseline}",
@@ -64,10 +75,21 @@ def explanations(comparison: Comparison) -> list[str]:
         texts = [
             *_second_notes(comparison.second_verdicts),
             f"Task by task: {_task_sentence(comparison)}",
-            *(_override_note(comparison), _downgrade(row), _too_little(row)),
+            *task_notes(row, *_names(comparison)),
         ]
     else:
-        texts = [_override_note(comparison), _downgrade(row), _too_little(row), _settle(row)]
+        texts = task_notes(row, *_names(comparison))
+    if row["verdict"] == "not comparable" and row["obstacle"] != "no_tasks":
+        texts.append(ANYWAY)
+    return texts
+
+
+def task_notes(row: Row, baseline: str, candidate: str) -> list[str]:
+    """Return what a reader should know beside the verdict of a comparison by tasks."""
+    texts = (
+        *(_override_note(row, baseline, candidate), _observed_note(row), _downgrade(row)),
+        *(_unknown_note(row), _too_little(row), _settle(row)),
+    )
     return [text for text in texts if text]
 
 
@@ -110,7 +132,7 @@ def figure(value: float | None, *, is_signed: bool = False) -> str:
     """Return a number with three decimals; small and large ones with significant digits."""
     if value is None:
         return "–"
-    sign = "+" if is_signed else ""
+    sign = "+" if is_signed and value else ""
     is_small = value != 0 and abs(value) < 0.0005
     return format(value, f"{sign}.2g" if is_small or abs(value) >= 1e6 else f"{sign},.3f")
 
@@ -170,12 +192,10 @@ def _is_equivalent(row: Row) -> bool:
     return bool(row["verdict"] == "equivalent")
 
 
-def _obstacle(comparison: Comparison) -> str:
-    row = comparison.primary
+def _obstacle(row: Row, baseline: str, candidate: str) -> str:
     only = (
-        f"{counted_noun(row['baseline_only_task_count'], 'task')} only in"
-        f" {label(comparison.baseline.name)},"
-        f" {row['candidate_only_task_count']:,} only in {label(comparison.candidate.name)}"
+        f"{counted_noun(row['baseline_only_task_count'], 'task')} only in {baseline},"
+        f" {row['candidate_only_task_count']:,} only in {candidate}"
     )
     if row["obstacle"] == "no_tasks":
         if row["common_task_count"]:
@@ -185,21 +205,36 @@ def _obstacle(comparison: Comparison) -> str:
             " fields, and the prompt, instructions and tools that the model gets."
         )
     if row["obstacle"] == "tasks":
-        return f"only {percent(row['common_task_ratio'])} of the tasks are in both ({only}). " + (
-            ANYWAY
-        )
+        return f"only {percent(row['common_task_ratio'])} of the tasks are in both ({only})."
     return (
-        f"{percent(row['clean_ratio'])} of the rollouts of {label(comparison.candidate.name)} are"
-        f" clean, but {percent(row['baseline_clean_ratio'])} of"
-        f" {label(comparison.baseline.name)}: the difference may come from what broke. {ANYWAY}"
+        f"{percent(row['clean_ratio'])} of the rollouts of {candidate} are clean, but"
+        f" {percent(row['baseline_clean_ratio'])} of {baseline}: the difference may come from what"
+        " broke."
     )
 
 
-def _override_note(comparison: Comparison) -> str:
-    row = comparison.primary
-    is_overridden = row["obstacle"] and row["verdict"] != "not comparable"
-    obstacle = _obstacle(comparison).removesuffix(ANYWAY).rstrip() if is_overridden else ""
-    return f"Compared anyway, although {obstacle}" if obstacle else ""
+def _override_note(row: Row, baseline: str, candidate: str) -> str:
+    if not row["obstacle"] or row["verdict"] == "not comparable":
+        return ""
+    return f"Compared anyway, although {_obstacle(row, baseline, candidate)}"
+
+
+def _observed_note(row: Row) -> str:
+    if row["verdict"] != "not comparable" or row["difference"] is None:
+        return ""
+    verdict = row["observed_verdict"]
+    return f"On the common tasks alone, the verdict would be {verdict}: {_values(row)}."
+
+
+def _unknown_note(row: Row) -> str:
+    count = row["unknown_rollout_count"]
+    if not count or row["verdict"] not in ("better", "worse", "equivalent"):
+        return ""
+    return (
+        f"{counted_noun(count, 'unknown rollout')} (missing, masked or without a reward) could move"
+        f" the bounds to {figure(row['lowest_low'], is_signed=True)} and"
+        f" {figure(row['highest_high'], is_signed=True)}: the verdict holds."
+    )
 
 
 def _downgrade(row: Row) -> str:

@@ -292,7 +292,7 @@ def test_the_compare_page_links_to_the_rollouts_to_look_at(pair: Path) -> None:
     ids = [row["run_id"] for row in rows_of(pair / "warehouse.duckdb", "runs")]
     old, new = sorted(ids, reverse=True)
     html = get(app_of(pair / "warehouse.duckdb", page.ROUTES), f"/compare?a={old}&b={new}").text
-    assert "A and B have two verdicts on the same 6 rollouts: 66.7 % of them agree" in html
+    assert "B and A have two verdicts on the same 6 rollouts: 66.7 % agree" in html
     assert f'href="/rollout?run={old}&amp;task=0&amp;rollout=1"' in html
     assert f'href="/rollout?run={new}&amp;task=0&amp;rollout=1"' in html
     assert "from verdict_changes" in html.replace("\n", " ")

@@ -43,13 +43,12 @@ OPEN: dict[str, Any] = {"verdict": "inconclusive", "observed_verdict": "inconclu
         (
             {"verdict": "not comparable", "obstacle": "tasks", "common_task_ratio": 0.796},
             "after and before are not comparable: only 79.6 % of the tasks are in both (0 tasks"
-            " only in before, 0 only in after). --anyway compares them all the same.",
+            " only in before, 0 only in after).",
         ),
         (
             {"verdict": "not comparable", "obstacle": "clean_rates", "clean_ratio": 0.9},
             "after and before are not comparable: 90 % of the rollouts of after are clean, but"
-            " 100 % of before: the difference may come from what broke. --anyway compares them all"
-            " the same.",
+            " 100 % of before: the difference may come from what broke.",
         ),
     ],
     ids=[
@@ -85,6 +84,22 @@ def test_a_downgraded_verdict_names_the_unknown_rollouts() -> None:
     assert "say better" in text
     assert "does not survive the worst case of 37 unknown rollouts" in text
     assert "between -0.010 and +0.200" in text
+
+
+def test_a_verdict_that_holds_in_the_worst_case_says_so() -> None:
+    (text,) = explanations(
+        made_comparison(unknown_rollout_count=2, lowest_low=0.01, highest_high=0.2)
+    )
+    assert text == (
+        "2 unknown rollouts (missing, masked or without a reward) could move the bounds to +0.010"
+        " and +0.200: the verdict holds."
+    )
+
+
+def test_runs_that_are_not_comparable_say_what_their_common_tasks_show() -> None:
+    shown, advice = explanations(made_comparison(verdict="not comparable", obstacle="tasks"))
+    assert shown == f"On the common tasks alone, the verdict would be better: {FIGURES}."
+    assert advice == "--anyway compares them all the same."
 
 
 def test_a_run_and_itself_are_the_same_whatever_their_names() -> None:

@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 
 from collector.comparing.compare import ComparisonSettings, Pair, build_comparisons
-from collector.comparing.sentences import verdict_sentence
+from collector.comparing.wording import task_sentence
 from collector.errors import FileError, UsageError
 from collector.viewer.comparison_report import ComparisonReportRequest, write_comparison_report
 from collector.viewer.comparisons import ComparingError, ComparisonKey, Comparisons
@@ -95,7 +95,7 @@ def test_the_page_says_which_run_is_better_without_writing_to_the_warehouse(
 ) -> None:
     before = made.warehouse.read_bytes()
     html = get(app, "/compare?a=before&b=after").text
-    assert sentence(html).startswith("B is better than A: its mean reward is 0.375 higher (95 %")
+    assert sentence(html).startswith("B is better than A: mean reward 0.750 against 0.375, +0.375")
     assert sentence(get(app, "/compare?a=after&b=before").text).startswith("B is worse than A")
     assert made.warehouse.read_bytes() == before
     assert "To store it in the marts: <code>spotter compare before after</code>" in html
@@ -109,7 +109,10 @@ def test_the_page_says_which_run_is_better_without_writing_to_the_warehouse(
     [
         ("before", "A and B are the same run and agent, so nothing can differ."),
         ("elsewhere", "The runs share no task, so they cannot be compared."),
-        ("small", "Not comparable: only 1 task is in both runs, 4.2 % of the larger run's tasks."),
+        (
+            "small",
+            "B and A are not comparable: only 4.2 % of the tasks are in both (23 tasks only in A",
+        ),
     ],
 )
 def test_runs_that_cannot_differ_or_be_compared_get_a_sentence(
@@ -122,7 +125,9 @@ def test_a_verdict_on_one_task_can_be_asked_for_and_is_open(app: Starlette) -> N
     html = get(app, "/compare?a=before&b=small").text
     address = link(html, "Judge the common tasks anyway")
     assert address
-    assert "1 task cannot tell how sure that is" in sentence(get(app, address).text)
+    html = get(app, address).text
+    assert sentence(html).startswith("It is open whether B is better or worse than A")
+    assert "One task says nothing about other tasks" in html
 
 
 def test_the_margin_and_the_kind_of_verdict_are_in_the_address(app: Starlette) -> None:
@@ -179,7 +184,7 @@ def test_the_page_uses_the_settings_of_the_comparison_in_the_warehouse(
     )
     app = app_of(warehouse, compare.ROUTES)
     html = get(app, "/compare?a=before&b=after").text
-    assert sentence(html) == verdict_sentence(stored[0])
+    assert sentence(html) == task_sentence(stored[0], "A", "B")
     assert "equivalent" in sentence(html)
     assert "The comparison is in the marts" in html
     assert "from task_comparisons" in html, "its queries give rows"

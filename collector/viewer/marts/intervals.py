@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collector.comparing.sentences import signed
-from collector.comparing.wording import confidence
+from collector.comparing.wording import confidence, interval_text
 from collector.warehouse.sql import Row
 
 
@@ -44,7 +43,7 @@ class DrawnInterval:
     @property
     def text(self) -> str:
         """Return the bounds as text."""
-        return "" if self.low is None else f"{signed(self.low)} … {signed(self.high)}"
+        return "" if self.low is None else interval_text(self.low, self.high)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,14 @@ from starlette.routing import Route
 
 from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.run_settings import SettingDifference
-from collector.comparing.sentences import (
+from collector.comparing.wording import (
     agreement_sentence,
-    signed,
-    verdict_notes,
-    verdict_sentence,
+    figure,
+    interval_text,
+    p_text,
+    task_notes,
+    task_sentence,
 )
-from collector.comparing.wording import p_text
 from collector.viewer.comparisons import ComparingError, ComparisonKey
 from collector.viewer.context import find_run, parse_index, viewer_of
 from collector.viewer.links import Links
@@ -45,6 +46,7 @@ from collector.viewer.transcripts.comparison import Comparison, compare_rollouts
 from collector.viewer.transcripts.files import Transcripts
 from collector.warehouse.sql import Row
 
+LETTERS = ("A", "B")
 KEPT = ("agent_a", "agent_b", "margin", "fixed", "anyway")
 
 
@@ -164,15 +166,18 @@ def page_data(
         "differences": compared.differences,
         "comparison": comparison,
         "main": main,
-        "sentence": verdict_sentence(main) if main else "",
-        "notes": verdict_notes(main) if main else [],
-        "agreement": agreement_sentence(comparison.verdicts) if comparison.verdicts else "",
+        "sentence": task_sentence(main, *LETTERS) if main else "",
+        "notes": task_notes(main, *LETTERS) if main else [],
+        "agreement": agreement_sentence(comparison.verdicts, *LETTERS)
+        if comparison.verdicts
+        else "",
         "intervals": difference_rows(main) if main else None,
         "slices": slice_rows(comparison.slices[: marts.SLICES]),
         "charts": [scatter, *_pair_charts(*compared.sides)],
         "labels": {**marts.SCORE_LABELS, **marts.MEASURE_LABELS},
-        "signed": signed,
+        "signed": functools.partial(figure, is_signed=True),
         "p_text": p_text,
+        "interval_text": interval_text,
         "queries": marts,
         "settings": settings,
         "is_stored": is_stored,
