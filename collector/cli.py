@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
+import select
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from importlib import import_module
+from itertools import islice
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -19,6 +23,8 @@ from collector.terminal import say
 
 gc.set_threshold(50_000, 20, 20)  # a start makes many objects and little garbage
 SIGNAL_WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+SECOND_SIGNAL_SECONDS = 1.0
+"""How long a command may take to end after a second signal."""
 COMMANDS = {
     "demo": "demo",
     "run": "run",
@@ -109,6 +115,8 @@ def main(arguments: list[str] | None = None) -> None:
             _exit_for(error, given)
         say(SIGNAL_WORDS[signals.number])
         sys.exit(128 + signals.number)
+    finally:
+        signals.forget_second()
 
 
 class _Signals:
@@ -116,6 +124,7 @@ class _Signals:
 
     def __init__(self) -> None:
         self.number: int | None = None
+        self._noted = -1
 
     def handle(self) -> None:
         for number in SIGNAL_WORDS:
@@ -123,6 +132,22 @@ class _Signals:
                 signal.signal(number, self._end)
         if sys.unraisablehook is sys.__unraisablehook__:
             sys.unraisablehook = self._end_later
+        self._end_at_second()
+
+    def _end_at_second(self) -> None:
+        """Let a second signal end the process even if this thread does not get to the first.
+
+        DuckDB may compute for minutes before it lets Python handle a signal.
+        """
+        pipe, self._noted = os.pipe()
+        os.set_blocking(self._noted, False)
+        signal.set_wakeup_fd(self._noted, warn_on_full_buffer=False)
+        threading.Thread(target=_end_at_second, args=(pipe,), daemon=True).start()
+
+    def forget_second(self) -> None:
+        """Leave further signals to others."""
+        signal.set_wakeup_fd(-1)
+        os.close(self._noted)
 
     def _end_later(self, unraisable: sys.UnraisableHookArgs) -> None:
         """Raise the exception of a signal once more if Python could not: in a callback, say."""
@@ -139,6 +164,20 @@ class _Signals:
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         sys.exit(128 + number)
+
+
+def _end_at_second(pipe: int) -> None:
+    """Read the numbers of signals from a pipe; end the process soon after the second signal."""
+    with os.fdopen(pipe, "rb", buffering=0) as numbers:
+        noted = (number for data in iter(lambda: numbers.read(64), b"") for number in data)
+        ours = [*islice((number for number in noted if number in SIGNAL_WORDS), 2)]
+        if len(ours) < 2:
+            return
+        # the first may be ending the command already, and its leftovers are being removed
+        ready, _, _ = select.select([numbers], [], [], SECOND_SIGNAL_SECONDS)
+        if not ready or numbers.read(64):
+            os.write(2, f"{SIGNAL_WORDS[ours[1]]}\n".encode())
+            os._exit(128 + ours[1])
 
 
 def _run(given: list[str]) -> None:

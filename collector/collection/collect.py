@@ -255,6 +255,7 @@ class _Collection:
                 " once more stops at once"
             )
 
+        wakeup = signal.set_wakeup_fd(-1)
         for number in before:
             loop.add_signal_handler(number, handle, number)
         try:
@@ -264,6 +265,7 @@ class _Collection:
             for number, handler in before.items():
                 loop.remove_signal_handler(number)
                 signal.signal(number, handler)
+            signal.set_wakeup_fd(wakeup)
 
     def _finish(self, failures: Journal) -> None:
         """Force everything to the disk and note how the session ended."""

@@ -408,6 +408,33 @@ def test_a_signal_in_a_query_has_its_own_exit_code(number: int, code: int, line:
     assert (result.returncode, result.stderr) == (code, line)
 
 
+@pytest.mark.parametrize("text", ["repeat('a', 300000)", "repeat('a', 300000 + range::int)"])
+@pytest.mark.parametrize(
+    ("number", "code", "line"), [(15, 143, "terminated\n"), (2, 130, "interrupted\n")]
+)
+def test_a_second_signal_ends_a_query_that_notices_none(
+    number: int, code: int, line: str, text: str, workspace: Path
+) -> None:
+    run = many(workspace, "run", tasks=1)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    query = f"select levenshtein({text}, repeat('b', 300000)) from range(3)"
+    process = WarmProgram([SPOTTER, "sql", query], cwd=workspace, stderr=subprocess.PIPE, text=True)
+    # DuckDB computes as soon as the process uses the processor for longer than it takes to start
+    while processor_seconds(process.pid) < 2:
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    time.sleep(0.1)  # two at once would be one
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (code, line)
+
+
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @pytest.mark.parametrize(("number", "line"), [(2, "interrupted\n"), (15, "terminated\n")])
 def test_a_signal_while_the_program_loads_ends_it_with_one_line(number: int, line: str) -> None:
     script = (
