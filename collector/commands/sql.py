@@ -34,6 +34,10 @@ def sql(
     ] = None,
     *,
     warehouse: Warehouse = Path("warehouse.duckdb"),
+    describe: Annotated[
+        str | None,
+        typer.Option(metavar="MART", help="List the columns of a mart, with what they mean."),
+    ] = None,
     show_all: Annotated[
         bool,
         typer.Option("--all", help=f"Show all rows of a long result, not only {MOST_ROWS}."),
@@ -45,10 +49,11 @@ def sql(
 ) -> None:
     """Query the warehouse, read-only.
 
-    Without a query, lists the marts and their columns. Results are a box that fits the terminal,
-    with rounded numbers; --csv and --json print everything as it is.
+    Without a query, lists the marts; --describe lists the columns of one. Results are a box that
+    fits the terminal, with rounded numbers; --csv and --json print everything as it is.
 
     \b
+    spotter sql --describe task_profiles
     spotter sql "select task_index, reward_mean from task_profiles order by reward_mean limit 5"
     spotter sql "select * from agent_metrics" --csv > agents.csv
     """
@@ -57,6 +62,8 @@ def sql(
 
     if csv and json:
         raise UsageError("--csv and --json contradict each other: use only one")
+    if query is not None and describe is not None:
+        raise UsageError("give either a query or --describe")
     progress = Progress()
 
     def on_wait(text: str) -> None:
@@ -66,7 +73,10 @@ def sql(
         if query is None:
             marts = queries.list_marts(warehouse, on_wait=on_wait)
             progress.clear()
-            _print_marts(marts, as_json=json)
+            if describe is None:
+                _list_marts(marts, as_json=json)
+            else:
+                _describe_mart(queries.find_mart(marts, describe), as_json=json)
             return
         text = sys.stdin.read() if query == "-" else query
         if not (csv or json):
@@ -100,9 +110,22 @@ def show_preview(preview: Preview) -> None:
         write_output(text)
 
 
-def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
+def _list_marts(marts: list[Mart], *, as_json: bool) -> None:
     if as_json:
-        print_json([asdict(mart) for mart in marts])
+        print_json([{"name": mart.name, "description": mart.description} for mart in marts])
+        return
+    from collector.terminal import show
+    from collector.terminal.blocks import Line, TextColumn, TextTable
+
+    rows = [(mart.name, mart.description.partition(". ")[0].rstrip(".")) for mart in marts]
+    columns = (TextColumn(style="label"), TextColumn(overflow="wrap"))
+    hint = Line("`spotter sql --describe MART` lists the columns of a mart")
+    show([TextTable(columns, rows), Line(), hint])
+
+
+def _describe_mart(mart: Mart, *, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(mart))
         return
     from collector.terminal import show
     from collector.terminal.blocks import Line, Styled, TextColumn, TextTable
@@ -112,7 +135,6 @@ def _print_marts(marts: list[Mart], *, as_json: bool) -> None:
         TextColumn(width=9, style="quiet"),
         TextColumn(overflow="wrap"),
     )
-    for mart in marts:
-        rows = [(one["name"], one["type"].lower(), one["meaning"]) for one in mart.columns]
-        heading = Line((Styled(mart.name, "heading"), f": {mart.description}"))
-        show([heading, TextTable(columns, rows, indent=2), Line()])
+    rows = [(one["name"], one["type"].lower(), one["meaning"]) for one in mart.columns]
+    heading = Line((Styled(mart.name, "heading"), f": {mart.description}"))
+    show([heading, TextTable(columns, rows, indent=2)])

@@ -7,7 +7,7 @@ import csv
 import io
 import math
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from collector.errors import FileError, UsageError
+from collector.suggestions import unknown_name
 from collector.warehouse.access import LOCK_TIMEOUT_S, OFFLINE, check_warehouse, open_with_lock
 from collector.warehouse.result_box import Preview
 
@@ -113,6 +114,14 @@ def list_marts(path: Path, *, on_wait: Callable[[str], None]) -> list[Mart]:
     return marts
 
 
+def find_mart(marts: Sequence[Mart], name: str) -> Mart:
+    """Return the mart of a name; raise UsageError if there is none."""
+    for mart in marts:
+        if mart.name == name:
+            return mart
+    raise UsageError(unknown_name(name, [mart.name for mart in marts]))
+
+
 def open_read_only(
     path: Path,
     *,
@@ -160,8 +169,10 @@ def _restrict(connection: duckdb.DuckDBPyConnection) -> None:
 def _hint(error: duckdb.Error) -> str:
     if isinstance(error, duckdb.PermissionException):
         return "\n  a query can read only the marts of the warehouse, and no other file"
-    if isinstance(error, (duckdb.CatalogException, duckdb.BinderException)):
-        return "\n  what to do: list the marts and their columns with `spotter sql`"
+    if isinstance(error, duckdb.CatalogException):
+        return "\n  what to do: list the marts with `spotter sql`"
+    if isinstance(error, duckdb.BinderException):
+        return "\n  what to do: list the columns of a mart with `spotter sql --describe MART`"
     return ""
 
 

@@ -109,16 +109,28 @@ def test_reads_the_query_from_standard_input(profiled: Profiled) -> None:
     assert result.stdout.splitlines()[4].split() == ["│", "7", "│"], result.stderr
 
 
-def test_lists_every_mart_with_grain_and_columns(profiled: Profiled) -> None:
+def test_lists_every_mart_with_its_grain_in_one_line(profiled: Profiled) -> None:
     _, out, _ = ask(profiled, "--json")
     marts = {mart["name"]: mart for mart in json.loads(out)}
     assert sorted(marts) == sorted(ALL_MARTS)
-    for mart in marts.values():
-        assert mart["description"].startswith("One row per")
-        assert all(column["meaning"] for column in mart["columns"])
+    assert all(mart["description"].startswith("One row per") for mart in marts.values())
     _, text, _ = ask(profiled)
-    assert "task_profiles: One row per run, task and agent" in text
-    assert "reward_mean" in text
+    lines = [line.split(maxsplit=1) for line in text.splitlines()]
+    assert ["agent_metrics", "One row per run, agent and metric"] in lines
+    assert len(lines) == len(ALL_MARTS) + 2
+
+
+def test_describes_the_columns_of_a_mart(profiled: Profiled) -> None:
+    for name in ALL_MARTS:
+        mart = json.loads(ask(profiled, "--describe", name, "--json")[1])
+        assert mart["name"] == name
+        assert all(column["meaning"] for column in mart["columns"])
+    _, text, _ = ask(profiled, "--describe", "task_profiles")
+    assert text.startswith("task_profiles: One row per run, task and agent")
+    assert "  reward_mean " in text
+    code, _, message = ask(profiled, "--describe", "task_profile")
+    assert (code, "did you mean task_profiles?" in message) == (2, True)
+    assert ask(profiled, "select 1", "--describe", "runs")[0] == 2
 
 
 def test_escape_codes_do_not_reach_the_terminal(profiled: Profiled) -> None:
@@ -155,8 +167,8 @@ def test_can_neither_write_nor_reach_out(query: str, profiled: Profiled) -> None
 @pytest.mark.parametrize(
     ("query", "hint"),
     [
-        ("select * from task_profile", "list the marts and their columns with `spotter sql`"),
-        ("select rewards from runs", "list the marts and their columns with `spotter sql`"),
+        ("select * from task_profile", "list the marts with `spotter sql`"),
+        ("select rewards from runs", "with `spotter sql --describe MART`"),
         ("select * from read_text('run.jsonl')", "a query can read only the marts"),
     ],
 )
