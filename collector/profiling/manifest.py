@@ -164,7 +164,7 @@ def _is_built(node: dict[str, Any]) -> bool:
     """Return whether a node is a model to build: a base model is part of its readers' SQL."""
     if node["resource_type"] != "model":
         return False
-    return node["fqn"][1] != "staging" or node["config"]["materialized"] != "ephemeral"
+    return bool(node["fqn"][1] != "staging" or node["config"]["materialized"] != "ephemeral")
 
 
 def _sorted_names(models: dict[str, Any]) -> list[str]:
