@@ -13,6 +13,7 @@ from pathlib import Path
 import orjson
 
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 from collector.remote_paths import (
     RemotePath,
     is_remote,
@@ -152,6 +153,7 @@ def rollouts_files(path: str) -> list[Path]:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's content."""
+    require_regular_file(path)
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

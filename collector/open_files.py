@@ -1,8 +1,11 @@
-"""The limit of files and connections that this process may have open at once."""
+"""What may be opened: the limit of files and connections, and files that are worth reading."""
 
 from __future__ import annotations
 
 import resource
+from pathlib import Path
+
+from collector.errors import FileError
 
 SPARE_DESCRIPTORS = 128
 
@@ -20,3 +23,10 @@ def allow_open_files(wanted: int) -> int:
 def allow_connections(wanted: int) -> int:
     """Return how many connections this process may have open at once, at most `wanted`."""
     return max(1, allow_open_files(wanted + SPARE_DESCRIPTORS) - SPARE_DESCRIPTORS)
+
+
+def require_regular_file(path: Path, content: str = "") -> None:
+    """Raise FileError if something else is at the path: reading a pipe would wait forever."""
+    if path.exists() and not path.is_file():
+        what = f"the {content} at {path}" if content else str(path)
+        raise FileError(f"cannot read {what}: it is not a regular file")

@@ -27,6 +27,7 @@ from collector.collection.task_indices import TaskIndices
 from collector.errors import FileError
 from collector.jsonl import dump, parse_object
 from collector.keys import ROLLOUT, TASK
+from collector.open_files import require_regular_file
 
 Row = dict[str, Any]
 Line = tuple[int, bytes]
@@ -130,6 +131,7 @@ class _Rows:
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         limit = self.settings.limit
+        require_regular_file(self.source)
         try:
             with self.source.open("rb", buffering=BUFFER_BYTES) as file:
                 for number, line in enumerate(file, start=1):

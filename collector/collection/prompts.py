@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from collector import yaml_values
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 from collector.validation import validate_settings
 
 Row = dict[str, Any]
@@ -45,6 +46,7 @@ class Prompt(BaseModel):
 
 def load_prompt(path: Path) -> Prompt:
     """Read the templates from a YAML file."""
+    require_regular_file(path, "prompt_config")
     try:
         content = yaml_values.parse(path.read_text(encoding="utf-8"))
     except OSError as error:

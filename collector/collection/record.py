@@ -20,6 +20,7 @@ from collector.collection.settings.counting import Counting
 from collector.collection.settings.rows import RowSettings
 from collector.collection.settings.stopping import StoppingSettings
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 
 PACKAGES = ("httpx", "httpx-aiohttp", "aiohttp", "orjson")
 
@@ -200,6 +201,7 @@ def load_record(path: Path, *, is_continued: bool = True) -> Record | None:
     An imported run has a record of another kind. It cannot be continued: raise UsageError, or
     return None if the run is only read.
     """
+    require_regular_file(path)
     try:
         text = path.read_bytes()
         return Record.model_validate_json(text)

@@ -10,6 +10,7 @@ from collector.collection.problems import LineProblems
 from collector.errors import FileError
 from collector.jsonl import parse_object
 from collector.keys import Key, row_key
+from collector.open_files import require_regular_file
 
 Row = dict[str, Any]
 Listener = Callable[[str], None]
@@ -18,6 +19,7 @@ LISTENER_LINES = 1000
 
 def numbered_lines(path: Path, listener: Listener | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a file, unchanged, with their numbers."""
+    require_regular_file(path)
     try:
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):

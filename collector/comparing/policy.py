@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from collector.comparing.results import SCORES
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 from collector.suggestions import suggestion, unknown_name
 
 SCORE_LIMITS = ("max_drop", "max_relative_drop", "min_value")
@@ -122,8 +123,7 @@ class Policy(BaseModel):
 
 def read_policy(path: Path) -> Policy:
     """Read a YAML file with a policy; raise FileError or UsageError if it is wrong."""
-    if path.exists() and not path.is_file():  # reading a pipe would wait forever
-        raise FileError(f"cannot read the policy at {path}: it is not a regular file")
+    require_regular_file(path, "policy")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

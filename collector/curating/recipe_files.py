@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from collector import yaml_values
 from collector.curating.recipe import Recipe
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 from collector.suggestions import suggestion
 
 HINT = "  docs/curating.md describes recipes"
@@ -28,8 +29,7 @@ Place = tuple[str, ...]
 
 def read_recipe(path: Path) -> Recipe:
     """Read a YAML file with a recipe; raise FileError or UsageError if it is wrong."""
-    if path.exists() and not path.is_file():  # reading a pipe would wait forever
-        raise FileError(f"cannot read the recipe at {path}: it is not a regular file")
+    require_regular_file(path, "recipe")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from collector.errors import FileError, UsageError
+from collector.open_files import require_regular_file
 from collector.profiling.statistics import PriceList
 
 HINT = (
@@ -41,8 +42,7 @@ class Price(BaseModel):
 
 def read_prices(path: Path) -> PriceList:
     """Read a YAML file with the prices of models; raise FileError or UsageError if it is wrong."""
-    if path.exists() and not path.is_file():  # reading a pipe would wait forever
-        raise FileError(f"cannot read the prices at {path}: it is not a regular file")
+    require_regular_file(path, "prices")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -16,6 +16,7 @@ import orjson
 from collector.artifacts import Run
 from collector.errors import FileError, LinesError
 from collector.jsonl import foreign_format
+from collector.open_files import require_regular_file
 from collector.profiling import python_reader
 from collector.profiling.recorded_identity import IDENTITY_FIELDS, recorded_identity
 from collector.profiling.run_records import recorded_origin
@@ -126,8 +127,7 @@ def _plain_name(path: Path, links: Path) -> str:
 
 def _check_readable(path: Path, content: str) -> None:
     try:
-        if path.exists() and not path.is_file():
-            raise FileError(f"cannot read the {content} at {path}: it is not a regular file")
+        require_regular_file(path, content)
         looks_like = foreign_format(path)
     except FileNotFoundError as error:
         hint = "\n  what to do: name the file with --inputs" if "inputs" in content else ""

@@ -25,7 +25,7 @@ from tests.gym import (
     wait_for_lines,
     write_tasks,
 )
-from tests.programs import run_command
+from tests.programs import run_command, run_process
 from tests.support import Profiled, Row
 
 Answer = tuple[int, bytes, dict[str, str]]
@@ -366,6 +366,31 @@ def test_a_resume_with_nothing_left_to_try_says_what_helps(
     assert "Out of attempts: 1 rollout;" in done.stdout
     assert "Refused for good: 1 rollout;" in done.stdout
     assert "give the same command again" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-i", "pipe", "-o", "new.jsonl"],
+        ["--plan", "pipe", "-o", "out.jsonl", "--resume"],
+        ["-i", "tasks.jsonl", "-o", "new.jsonl", "+prompt_config=pipe"],
+        ["-i", "tasks.jsonl", "-o", "out.jsonl", "--resume"],
+    ],
+    ids=["input", "plan", "prompt", "record"],
+)
+def test_a_pipe_is_not_waited_for(workspace: Path, arguments: list[str]) -> None:
+    write_tasks(workspace, 1)
+    for name in ("pipe", "out_run.json"):
+        os.mkfifo(workspace / name)
+    for name in ("out.jsonl", "out_materialized_inputs.jsonl"):
+        text = '{"_ng_task_index":0,"_ng_rollout_index":0}\n'
+        (workspace / name).write_text(text, encoding="utf-8")
+    base = ("spotter", "collect", "--agent-url=a=http://127.0.0.1:1")
+    agent = () if "--plan" in arguments else ("-a", "a")
+    done = run_process(*base, *agent, *arguments, cwd=workspace)
+    assert done.returncode == 4, done.stderr
+    assert "is not a regular file" in done.stderr
+    assert not (workspace / "new.jsonl").exists()
 
 
 def test_the_aggregation_follows_an_agent_that_moved(serve: Serve, workspace: Path) -> None:
