@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
@@ -64,18 +63,7 @@ class Dbt:
             *(["--no-write-json"] if arguments[0] in WITHOUT_FILES else []),
         ]
         paths = {"SPOTTER_WAREHOUSE": str(warehouse), "SPOTTER_TEMP": str(folder / "spill")}
-        return self._ask({"words": words, "environment": {**paths, **(environment or {})}})
-
-    def parse(self, project: Path, *, warehouse: Path) -> DbtCall:
-        """Parse another project, and write what MetricFlow reads into its folder."""
-        words = [
-            *("parse", "--quiet", "--no-use-colors", "--log-level-file", "none"),
-            *("--project-dir", str(project), "--profiles-dir", str(project)),
-            *("--target-path", str(project / "target"), "--log-path", str(project / "logs")),
-        ]
-        return self._ask({"words": words, "environment": {"SPOTTER_WAREHOUSE": str(warehouse)}})
-
-    def _ask(self, request: Row) -> DbtCall:
+        request = {"words": words, "environment": {**paths, **(environment or {})}}
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -109,7 +97,7 @@ def main() -> None:
 def forget_compiled(manifest: Any) -> None:
     """Let dbt put base models into their readers' SQL again: it does so once for each manifest."""
     for node in manifest.nodes.values():
-        if hasattr(node, "extra_ctes_injected"):
+        if node.resource_type != "seed":  # seeds have no SQL
             node.extra_ctes_injected = False
             node.extra_ctes = []
 
@@ -118,9 +106,6 @@ def _call(words: list[str], manifests: dict[str, Any]) -> tuple[int, list[tuple[
     from dbt.adapters.duckdb.connections import DuckDBConnectionManager
     from dbt.cli.main import dbtRunner
 
-    if words[0] == "parse":
-        with contextlib.chdir("."):  # dbt goes to the folder of the project
-            return 0 if dbtRunner().invoke(words).success else 2, []
     # the name of the file is the name of the database in all that dbt compiles
     name = Path(os.environ["SPOTTER_WAREHOUSE"]).stem
     if name not in manifests:

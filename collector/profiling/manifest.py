@@ -32,7 +32,6 @@ LAYERS = {
     "intermediate": Layer("table"),
     "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"}), has_views=True),
     "exports": Layer("view", hooks=frozenset({"{{ write_part_files() }}"})),
-    "semantic": Layer("view"),
 }
 # collector/comparing and collector/curating build the models of these rooms
 COMPARISON = "comparison"

@@ -18,7 +18,6 @@ from collector.warehouse.access import OFFLINE, SCRATCH, WAREHOUSE, attach
 from collector.warehouse.sql import known_columns, literal, quote_name
 
 EMPTY = "empty"
-VIEW_LAYERS = ("exports", "semantic")
 PROFILE_AGAIN = "profile the runs again into a new warehouse"
 BATCH_RUNS = f"select run_id from {SCRATCH}.staging.stg_runs"
 
@@ -124,8 +123,7 @@ def _relations(connection: duckdb.DuckDBPyConnection) -> dict[str, set[tuple[str
 
 def _missing(plan: Plan, known: Collection[str]) -> Iterator[str]:
     """Yield the statements that add missing schemas and tables, and replace all views."""
-    for schema in VIEW_LAYERS:
-        yield f"create schema if not exists {WAREHOUSE}.{schema}"
+    yield f"create schema if not exists {WAREHOUSE}.exports"
     for model in plan.layer("marts"):
         if model.materialized != "view" and model.name not in known:
             columns = ", ".join(

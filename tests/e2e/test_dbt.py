@@ -26,15 +26,12 @@ from tests.support import (
     write_run,
 )
 
-VIEWS = {
-    "exports": (
-        "export_reward_profiling",
-        "export_agent_metrics",
-        "export_repeat_level_metrics",
-    ),
-    "semantic": ("semantic_tasks", "semantic_rollouts", "semantic_agents"),
-}
-TABLES = (*MARTS, *(f"{schema}.{view}" for schema, views in VIEWS.items() for view in views))
+TABLES = (
+    *MARTS,
+    "exports.export_reward_profiling",
+    "exports.export_agent_metrics",
+    "exports.export_repeat_level_metrics",
+)
 PROFILE = ("build", "--selector", "profile")
 COMPARISON = ("intermediate.comparison", "marts.comparison")
 SELECTION = "intermediate.selection"

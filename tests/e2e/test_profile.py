@@ -138,7 +138,9 @@ def test_a_warehouse_of_another_version_gets_its_tables_views_and_comments(works
     assert all(comment for schema, _, _, comment in before if schema == "main")
     with duckdb.connect(str(run.warehouse)) as connection:
         connection.execute("drop table task_bands")
-        connection.execute("create or replace view semantic.semantic_days as select 1 as day")
+        connection.execute(
+            "create or replace view exports.export_agent_metrics as select 1 as agent"
+        )
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
     assert run.query(relations) == before
     assert run.query("select count(*) from task_bands") == [(1,)]

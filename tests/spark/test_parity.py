@@ -29,7 +29,6 @@ PARTITIONED = (*MARTS, *COMPARISONS, *SECOND_VERDICTS)
 SHOWN = (
     *(f"main.{name}" for name in VIEWS),
     *(f"exports.{path.stem}" for path in (ROOT / "models" / "exports").glob("*.sql")),
-    *(f"semantic.{path.stem}" for path in (ROOT / "models" / "semantic").glob("*.sql")),
 )
 OTHERS = (*SHOWN, "intermediate.int_selected_tasks", "intermediate.int_topup_plan")
 OUTPUTS = {

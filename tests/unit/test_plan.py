@@ -27,7 +27,7 @@ def test_the_tests_and_the_docs_know_every_mart() -> None:
 
 def test_batch_and_warehouse_live_in_different_databases() -> None:
     for model in plan.load_plan().models:
-        is_public = model.layer in ("marts", "exports", "semantic")
+        is_public = model.layer in ("marts", "exports")
         assert model.relation.startswith('"warehouse"' if is_public else '"scratch"'), model.name
 
 
