@@ -211,9 +211,82 @@ def test_encrypted_reasoning_and_tokens_are_counted_not_shown() -> None:
 
 
 def test_unknown_items_are_shown_as_json() -> None:
-    (entry,) = entries(response({"type": "web_search_call", "action": {"query": "cats"}}))
-    assert (entry.kind, entry.title) == ("other", "web_search_call")
-    assert '"query": "cats"' in entry.text
+    (entry,) = entries(response({"type": "mcp_list_tools", "tools": ["cats"]}))
+    assert (entry.kind, entry.title) == ("other", "mcp_list_tools")
+    assert '"cats"' in entry.text
+
+
+@pytest.mark.parametrize(
+    ("item", "title", "text", "result"),
+    [
+        (
+            {"type": "web_search_call", "id": "w", "action": {"query": "cats"}},
+            "web_search", '"query": "cats"', None,
+        ),
+        (
+            {"type": "mcp_call", "name": "add", "server_label": "sums", "output": "4"},
+            "add", "sums", ("result", "4"),
+        ),
+        (
+            {"type": "mcp_call", "name": "add", "arguments": "{}", "error": "no server"},
+            "add", "{}", ("error", "error:\nno server"),
+        ),
+        (
+            {"type": "code_interpreter_call", "code": "1 / 0", "outputs": [{"logs": "inf"}]},
+            "code_interpreter", "1 / 0", ("result", '"logs": "inf"'),
+        ),
+    ],
+    ids=["search", "mcp", "mcp-error", "code"],
+)  # fmt: skip
+def test_a_call_that_the_provider_made_is_a_call_with_its_own_result(
+    item: Row, title: str, text: str, result: tuple[str, str] | None
+) -> None:
+    (entry, *results) = entries(response(item))
+    assert (entry.kind, entry.title, entry.notes) == ("tool-call", title, ())
+    assert text in entry.text
+    assert bool(results) == bool(result)
+    for one in results:
+        assert result
+        assert (one.kind, one.title) == ("tool-result", result[0])
+        assert result[1] in one.text
+    assert "unmatched" not in shown(response(item))
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"output": "", "error": {"type": "timeout", "message": "too slow"}}, "error:\ntoo slow"),
+        ({"output": "too slow", "error": {"message": "too slow"}}, "too slow"),
+        ({"output": "half", "error": "too slow"}, "half\nerror:\ntoo slow"),
+        ({"output": '{"error": "there is no tool f"}'}, "there is no tool f"),
+        ({"output": '{"status": "error", "output": "x"}'}, '"output": "x"'),
+        ({"output": '{"content": [], "isError": true}'}, '"isError": true'),
+    ],
+    ids=["only-error", "repeated", "both", "object", "status", "mcp"],
+)
+def test_a_result_that_is_an_error_is_called_an_error(values: Row, text: str) -> None:
+    row = response(calls("{}", call_id="c"), {**gives(""), "call_id": "c", **values})
+    result = entries(row)[1]
+    assert (result.title, result.is_error) == ("error", True)
+    assert text in result.text
+    html = shown(row)
+    assert '<div class="tool-result failed"' in html
+    assert '<p class="label">error</p>' in html
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["error", '{"error": ""}', '{"error": null, "x": 1}', '{"error": 0.05}', '["error"]', "5"],
+)
+def test_a_result_that_only_speaks_of_errors_is_a_result(output: str) -> None:
+    result = entries(response(calls("{}", call_id="c"), {**gives(output), "call_id": "c"}))[1]
+    assert (result.title, result.is_error) == ("result", False)
+
+
+def test_a_call_that_could_not_be_parsed_says_so() -> None:
+    row = response({**calls("{", call_id="c"), "parse_error": "expected a name"})
+    assert entries(row)[0].text == "{\nparse error:\nexpected a name"
+    assert '<article class="tool-call unmatched failed"' in shown(row)
 
 
 def test_an_image_in_the_rollout_is_shown() -> None:

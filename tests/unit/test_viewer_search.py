@@ -46,6 +46,7 @@ TEXTS = {
     "no text": ({"type": "message", "role": "assistant", "content": None}, ""),
     "something else": ({"type": "web_search_call", "query": "x"},
                        '{"type": "web_search_call", "query": "x"}'),
+    "a type of another kind": ({"type": ["x"]}, '{"type": ["x"]}'),
 }  # fmt: skip
 
 

@@ -85,7 +85,7 @@ def _sides(row: Row) -> list[Side]:
 
 
 def _label(turn: int, step: int | None, entry: Entry) -> str:
-    names = {"tool-call": f"call of {entry.title}", "tool-result": "result"}
+    names = {"tool-call": f"call of {entry.title}"}
     where = f"step {step}" if step else f"turn {turn}" if turn else "before the first turn"
     return f"{where}: {names.get(entry.kind, entry.title or 'left out')}"
 

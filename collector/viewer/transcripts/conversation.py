@@ -89,7 +89,7 @@ def _match_results(entries: list[Entry]) -> dict[int, Entry]:
 
 
 def _attach_result(entry: Entry, results: dict[int, Entry]) -> Entry:
-    if entry.kind == "tool-call":
+    if entry.kind == "tool-call" and not entry.is_hosted:
         result = results.get(id(entry))
         notes = entry.notes if result else (*entry.notes, NO_RESULT)
         return replace(entry, result=result, notes=notes)

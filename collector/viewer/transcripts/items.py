@@ -10,12 +10,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from collector.jsonl import Row
-from collector.viewer.transcripts.text_limits import TOKENS, PageBudget, Piece, Text, pointer
+from collector.viewer.transcripts.text_limits import (
+    TOKENS,
+    PageBudget,
+    Piece,
+    Text,
+    parse_json,
+    pointer,
+)
 
 Kind = Literal["message", "reasoning", "tool-call", "tool-result", "other", "gap"]
 ROLES = ("system", "developer", "user", "assistant")
-CALLS = ("function_call", "custom_tool_call")
-RESULTS = ("function_call_output", "custom_tool_call_output")
+CALL, RESULT = "_call", "_call_output"
+"""How the types of tool calls and of their results end."""
+ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
+"""The field with the arguments of a call that is answered in an item with the same call_id."""
+ABOUT_CALL = ("type", "id", "name", "status", "call_id", "parse_error")
+HOSTED_RESULTS = ("output", "outputs", "result", "results")
+FAILED = ("error", "failed")
 IMAGES = ("input_image", "output_image", "image_url", "image")
 FIRST_ITEMS = 800
 LAST_ITEMS = 200
@@ -47,6 +59,10 @@ class Entry:
     call_id: str = ""
     notes: tuple[str, ...] = ()
     result: Entry | None = None
+    is_hosted: bool = False
+    """Whether the model's provider made the call: the item then has the result too, if at all."""
+    is_error: bool = False
+    """Whether the call or the result says of itself that something failed."""
 
     @property
     def is_from_model(self) -> bool:
@@ -77,6 +93,16 @@ def read_entries(row: Row, budget: PageBudget) -> list[Entry]:
         Entry("gap", "", "", (), "", notes=(note,)),
         *(_entry(item, budget) for item in items[-LAST_ITEMS:]),
     ]
+
+
+def is_call(kind: object) -> bool:
+    """Tell whether an item of a type is a tool call; providers add types for their own tools."""
+    return isinstance(kind, str) and kind.endswith(CALL)
+
+
+def is_result(kind: object) -> bool:
+    """Tell whether an item of a type is the result of a tool call."""
+    return isinstance(kind, str) and kind.endswith(RESULT)
 
 
 def last_message(row: Row) -> str:
@@ -212,9 +238,9 @@ def _build_entry(item: Item, budget: PageBudget) -> Entry:
         return _message_entry(item, budget)
     if kind == "reasoning":
         return _reasoning_entry(item, budget)
-    if kind in CALLS:
+    if is_call(kind):
         return _call_entry(item, budget)
-    if kind in RESULTS:
+    if is_result(kind):
         return _result_entry(item, budget)
     return _other_entry(item, budget, _name(kind) or "item without a type")
 
@@ -254,31 +280,84 @@ def _reasoning_entry(item: Item, budget: PageBudget) -> Entry:
 
 
 def _call_entry(item: Item, budget: PageBudget) -> Entry:
-    name = "input" if item.value.get("type") == "custom_tool_call" else "arguments"
-    given = item.value.get(name)
-    pieces = budget.data_texts(given, f"{item.part}/{name}") if given not in (None, "") else []
+    kind = str(item.value["type"])
+    is_hosted = kind not in ARGUMENTS and "call_id" not in item.value
+    given, part = _arguments(item, kind)
+    pieces = budget.data_texts(given, part) if given not in (None, "", {}) else []
+    problem = item.value.get("parse_error")
+    if problem:
+        pieces.append(budget.text(problem, f"{item.part}/parse_error", name="parse error"))
+    notes = [*_token_notes(item.value)]
+    if item.value.get("status") not in (None, "completed"):
+        notes.append(f"status: {_name(item.value['status'])}")
     return Entry(
-        "tool-call", "assistant", _name(item.value.get("name")) or "a tool without a name",
-        tuple(pieces), item.part, item.is_input, _name(item.value.get("call_id")),
-        tuple(_token_notes(item.value)),
+        "tool-call", "assistant",
+        _name(item.value.get("name"))
+        or ("a tool without a name" if kind in ARGUMENTS else kind.removesuffix(CALL)),
+        tuple(pieces), item.part, item.is_input, _name(item.value.get("call_id")), tuple(notes),
+        _hosted_result(item, budget) if is_hosted else None, is_hosted, bool(problem),
     )  # fmt: skip
 
 
-def _result_entry(item: Item, budget: PageBudget) -> Entry:
-    output = item.value.get("output")
-    part = f"{item.part}/output"
+def _arguments(item: Item, kind: str) -> tuple[Any, str]:
+    """Return the arguments of a call with their pointer; unknown types have any fields."""
+    if name := ARGUMENTS.get(kind):
+        return item.value.get(name), f"{item.part}/{name}"
+    left_out = (*ABOUT_CALL, *HOSTED_RESULTS, "error", *TOKENS)
+    given = {
+        name: value
+        for name, value in item.value.items()
+        if name not in left_out and value not in (None, "", [], {})
+    }
+    if len(given) == 1:
+        ((name, value),) = given.items()
+        return value, f"{item.part}/{name}"
+    return given, item.part
+
+
+def _hosted_result(item: Item, budget: PageBudget) -> Entry | None:
+    """Return the result that a call of a hosted tool has in the same item, if it has one."""
+    names = [name for name in HOSTED_RESULTS if item.value.get(name) not in (None, "", [], {})]
+    if not names and not item.value.get("error"):
+        return None
+    name = names[0] if names else "output"
+    result = {"output": item.value.get(name), "error": item.value.get("error")}
+    return _result_entry(replace(item, value=result), budget, name)
+
+
+def _result_entry(item: Item, budget: PageBudget, name: str = "output") -> Entry:
+    """Return the entry of a result; an error that repeats its text is shown once."""
+    output, part = item.value.get("output"), f"{item.part}/{name}"
     is_content = isinstance(output, list) and all(
         isinstance(one, dict) and "type" in one for one in output
     )
-    pieces = (
-        list(_content_pieces(output, part, budget))
-        if is_content
-        else budget.data_texts(output, part)
-    )
+    data = parse_json(output)
+    pieces: list[Piece]
+    if is_content:
+        pieces = list(_content_pieces(output, part, budget))
+    elif isinstance(data, dict) and data.keys() == {"error"} and isinstance(data["error"], str):
+        pieces = [budget.text(data["error"], part)]
+    else:
+        pieces = [*budget.data_texts(output, part)] if output not in (None, "") else []
+    error = item.value.get("error")
+    message = error.get("message") if isinstance(error, dict) else error
+    if error and message != output:
+        pieces.append(budget.text(message or error, f"{item.part}/error", name="error"))
+    is_error = says_failed(item.value) or says_failed(data)
     return Entry(
-        "tool-result", "tool", "result", tuple(pieces), item.part, item.is_input,
-        _name(item.value.get("call_id")),
+        "tool-result", "tool", "error" if is_error else "result", tuple(pieces), item.part,
+        item.is_input, _name(item.value.get("call_id")), is_error=is_error,
     )  # fmt: skip
+
+
+def says_failed(value: object) -> bool:
+    """Tell whether a result, or the object that a tool returned, says that it is an error."""
+    if not isinstance(value, dict):
+        return False
+    error = value.get("error")
+    flags = (value.get("is_error"), value.get("isError"))
+    is_named = isinstance(error, (str, dict)) and bool(error)
+    return is_named or True in flags or value.get("status") in FAILED
 
 
 def _other_entry(item: Item, budget: PageBudget, title: str) -> Entry:

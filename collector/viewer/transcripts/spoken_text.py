@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collector.jsonl import Row
-from collector.viewer.transcripts.items import CALLS, RESULTS, conversation_items
+from collector.viewer.transcripts.items import ARGUMENTS, conversation_items, is_result
 from collector.viewer.transcripts.text_limits import parse_json
 
 AROUND_CHARS = 60
@@ -55,11 +55,11 @@ def _texts(value: Any) -> Iterator[str]:
     kind = value.get("type", "message")
     if kind == "message" and value.get("role") in SPEAKERS:
         yield from _content_texts(value.get("content"))
-    elif kind in CALLS:
-        given = value.get("input" if kind == "custom_tool_call" else "arguments")
+    elif isinstance(kind, str) and kind in ARGUMENTS:
+        given = value.get(ARGUMENTS[kind])
         yield from (value["name"],) if isinstance(value.get("name"), str) else ()
         yield _json(parse_json(given)) if parse_json(given) is not None else str(given or "")
-    elif kind not in ("message", "reasoning", *RESULTS):
+    elif kind not in ("message", "reasoning") and not is_result(kind):
         yield _json(value)
 
 
