@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from collector import yaml_values
-from collector.errors import FileError, UsageError
-from collector.open_files import require_regular_file
+from collector.errors import UsageError
 from collector.validation import validate_settings
 
 Row = dict[str, Any]
@@ -46,13 +45,7 @@ class Prompt(BaseModel):
 
 def load_prompt(path: Path) -> Prompt:
     """Read the templates from a YAML file."""
-    require_regular_file(path, "prompt_config")
-    try:
-        content = yaml_values.parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read the prompt_config {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"prompt_config {path}: {error}") from error
+    content = yaml_values.read_file(path, "prompt_config")
     if not isinstance(content, dict):
         raise UsageError(f"prompt_config {path}: not a map with `user` and perhaps `system`")
     try:

@@ -7,12 +7,11 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from collector import yaml_values
 from collector.comparing.results import SCORES
-from collector.errors import FileError, UsageError
-from collector.open_files import require_regular_file
+from collector.errors import UsageError
 from collector.suggestions import suggestion, unknown_name
 
 SCORE_LIMITS = ("max_drop", "max_relative_drop", "min_value")
@@ -123,13 +122,7 @@ class Policy(BaseModel):
 
 def read_policy(path: Path) -> Policy:
     """Read a YAML file with a policy; raise FileError or UsageError if it is wrong."""
-    require_regular_file(path, "policy")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read the policy at {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not a YAML file: {error}") from error
+    content = yaml_values.read_file(path, "policy")
     if not isinstance(content, dict):
         raise UsageError(f"{path} is not a policy: it has no rules\n{HINT}")
     try:

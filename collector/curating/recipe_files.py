@@ -12,8 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from collector import yaml_values
 from collector.curating.recipe import Recipe
-from collector.errors import FileError, UsageError
-from collector.open_files import require_regular_file
+from collector.errors import UsageError
 from collector.suggestions import suggestion
 
 HINT = "  docs/curating.md describes recipes"
@@ -29,14 +28,7 @@ Place = tuple[str, ...]
 
 def read_recipe(path: Path) -> Recipe:
     """Read a YAML file with a recipe; raise FileError or UsageError if it is wrong."""
-    require_regular_file(path, "recipe")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"cannot read the recipe at {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not a recipe: it is not UTF-8 text") from error
-    return parse_recipe(text, shown=str(path))
+    return parse_recipe(yaml_values.read_text(path, "recipe"), shown=str(path))
 
 
 def parse_recipe(text: str, *, shown: str) -> Recipe:
@@ -68,7 +60,7 @@ def recipe_text(recipe: Recipe) -> str:
 
 def _line_of(text: str, where: Place) -> int:
     """Return the line of a value, or of the nearest part around it."""
-    lines = dict(_lines(yaml.compose(text), ()))
+    lines = dict(_lines(yaml.compose(text, Loader=yaml.CSafeLoader), ()))
     while where and where not in lines:
         where = where[:-1]
     return lines.get(where, 1)

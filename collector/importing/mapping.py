@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from collector import yaml_values
-from collector.errors import FileError, UsageError
+from collector.errors import UsageError
 from collector.importing.json_paths import JsonPath, parse_path
 from collector.suggestions import suggestion
 
@@ -72,12 +72,7 @@ class Mapping(BaseModel):
 
 def read_mapping(path: Path) -> Mapping:
     """Read a YAML file with a mapping; raise FileError or UsageError if it is wrong."""
-    try:
-        content = yaml_values.parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read the mapping {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not a mapping: {error}\n{HINT}") from error
+    content = yaml_values.read_file(path, "mapping")
     if not isinstance(content, dict):
         raise UsageError(f"{path} is not a mapping: it must have names and fields\n{HINT}")
     try:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from collector.errors import FileError, UsageError
-from collector.open_files import require_regular_file
+from collector import yaml_values
+from collector.errors import UsageError
 from collector.profiling.statistics import PriceList
 
 HINT = (
@@ -42,13 +41,7 @@ class Price(BaseModel):
 
 def read_prices(path: Path) -> PriceList:
     """Read a YAML file with the prices of models; raise FileError or UsageError if it is wrong."""
-    require_regular_file(path, "prices")
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read the prices at {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise UsageError(f"{path} is not a YAML file: {error}") from error
+    content = yaml_values.read_file(path, "price list")
     if not isinstance(content, dict) or not content:
         raise UsageError(f"{path} has no prices\n{HINT}")
     try:

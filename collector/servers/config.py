@@ -152,12 +152,7 @@ def _is_hidden(key: Any, value: Any) -> bool:
 
 
 def _read_config(path: Path) -> Row:
-    try:
-        content = yaml_values.parse(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
+    content = yaml_values.read_file(path, "config")
     if content is None:  # the file has only comments
         return {}
     if not isinstance(content, dict):

@@ -221,7 +221,7 @@ def test_a_cost_without_some_of_the_rollouts_is_no_total(workspace: Path) -> Non
         ("m: 1", "m is not a price"),
         ("[1]", "has no prices"),
         ("", "has no prices"),
-        ("a: [", "not a YAML file"),
+        ("a: [", "not valid YAML (line "),
     ],
 )
 def test_bad_prices_are_named(workspace: Path, text: str, said: str) -> None:

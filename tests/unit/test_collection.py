@@ -12,7 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from collector import yaml_values
 from collector.collection.journal import Journal
 from collector.collection.outcomes import Failure, Judge
 from collector.collection.requests import request_of, stamp_line
@@ -181,30 +180,6 @@ def test_retry_after_is_seconds_or_a_date(text: str, expected: float | None) -> 
 def test_pauses_grow_and_are_capped() -> None:
     assert all(0.25 <= retry_delay(1) <= 0.5 for _ in range(50))
     assert all(15 <= retry_delay(count) <= 30 for count in (8, 100, 10_000))
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("1e-3", 0.001),
-        ("{temperature: 0.7, top_p: 1e-1}", {"temperature": 0.7, "top_p": 0.1}),
-        ("on", "on"),
-        ("2024-01-01", "2024-01-01"),
-        ("true", True),
-        ("null", None),
-        ("[a, 1]", ["a", 1]),
-    ],
-)
-def test_yaml_is_read_as_nemo_gym_does(text: str, value: Any) -> None:
-    assert yaml_values.parse(text) == value
-
-
-def test_broken_yaml_is_not_quoted() -> None:
-    with pytest.raises(ValueError, match="not valid YAML") as error:
-        yaml_values.parse("key: [hunter2")
-    assert "hunter2" not in str(error.value)
-    with pytest.raises(ValueError, match="not valid YAML"):
-        yaml_values.parse("!!python/object/apply:os.system [ls]")
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_an_unknown_slice_is_an_error_with_a_suggestion() -> None:
             "{rules: [{name: x, max_drop: 1}], waivers: [{rule: x, reason: y, until: 20270101}]}",
             "write a date like 2027-01-31",
         ),
-        ("rules: [", "not a YAML file"),
+        ("rules: [", "not valid YAML (line 2, column 1)"),
     ],
 )
 def test_a_wrong_policy_says_where_and_what(tmp_path: Path, text: str, message: str) -> None:
