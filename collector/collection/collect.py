@@ -33,6 +33,7 @@ from collector.collection.settings import (
 from collector.collection.settings.stopping import StoppingSettings
 from collector.collection.stopping import Stop
 from collector.errors import ServerError, SpotterError
+from collector.failure_causes import Causes
 from collector.gym_client import GymClient
 from collector.open_files import SPARE_DESCRIPTORS, allow_connections
 
@@ -81,6 +82,7 @@ class _Collection:
         self._note = ""
         self._abandon: Callable[[], object] = lambda: None
         self._is_aggregating = False
+        self._causes = Causes()
         self._early: EarlyStopping | None = None
         self._stop = Stop(Budget(settings.dispatch_budget_s, settings.drain_margin_s))
         self.result = Collected(
@@ -203,11 +205,18 @@ class _Collection:
             result.failures[outcome.kind] += 1
             result.last_failure = f"{outcome.kind}: {outcome.message[:SHOWN_CHARACTERS]}"
             self._run.state.note_failure(request.key, is_terminal=outcome.is_terminal)
+            self._tell_cause(outcome)
         else:
             result.unkept_count += 1
         if self._early:
             self._early.note(outcome)
             self.result.save(self._early.savings())
+
+    def _tell_cause(self, failure: Failure) -> None:
+        """Say why a rollout failed, if no other failed like it."""
+        if self._causes.is_new(f"\n{failure.cause}\n{failure.message}"):
+            lines = [f"failed: {failure.message}", *failure.cause.splitlines()]
+            self._progress.say("\n  ".join(lines))
 
     async def _refresh(self, dispatcher: Dispatcher) -> None:
         while True:

@@ -21,6 +21,7 @@ from collector.collection.failure_kinds import (
     kind_of_status,
 )
 from collector.collection.requests import ATTEMPT, Request, stamp_line
+from collector.failure_causes import cause_in_answer, cause_of
 from collector.gym_client import ClientError, GarbledError, Reply, TooLargeError, TooSlowError
 from collector.jsonl import dump, parse_object
 from collector.secrets import Redactor
@@ -56,6 +57,8 @@ class Failure:
     message: str
     line: bytes
     """The row for the failures file."""
+    cause: str = ""
+    """The first lines of the reason in the answer, for the terminal."""
     is_terminal: bool = False
     is_worth_retrying: bool = True
     """Whether to try again in this collection."""
@@ -127,7 +130,7 @@ class Judge:
     def _failure(
         self, problem: _Problem, kind: str, reason: str, *, is_terminal: bool = False
     ) -> Failure:
-        request, status = problem.request, problem.status
+        request, status, text = problem.request, problem.status, problem.text()
         is_terminal = is_terminal or status in TERMINAL_STATUS
         message = self._safe(problem.describe(reason))[:MESSAGE_CHARACTERS]
         row = {
@@ -137,7 +140,7 @@ class Judge:
             FAILURE_TERMINAL: is_terminal,
             MESSAGE: message,
             **({FAILURE_STATUS: status} if status else {}),
-            **({BODY: self._safe(text)[:BODY_CHARACTERS]} if (text := problem.text()) else {}),
+            **({BODY: self._safe(text)[:BODY_CHARACTERS]} if text else {}),
             "_ng_failed_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             ELAPSED: round(problem.seconds, 3),
         }
@@ -147,6 +150,7 @@ class Judge:
             kind,
             message,
             self.redactor.redact_line(dump(row)),
+            cause=cause_in_answer(text, self._safe) if status else "",
             is_terminal=is_terminal,
             is_worth_retrying=not (is_refused or is_terminal),
         )
@@ -162,6 +166,7 @@ class Judge:
             kind,
             self._safe(_Problem(request, self.called).describe(f"it reports {str(name)[:200]}")),
             self.redactor.redact_line(stamp_line(text, row, stamps)),
+            cause=cause_of(row.get(MESSAGE), self._safe),
             is_terminal=bool(row.get(FAILURE_TERMINAL)),
             is_worth_retrying=False,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import orjson
 
 from collector.child_process import spotter_command
 from collector.errors import ServerError
+from collector.servers import web
 from collector.servers.gym import Gym, running_gym
 from collector.terminal import write_error, write_output
 
@@ -25,6 +27,8 @@ STOP_SECONDS = 10.0
 
 async def serve(config: Row, *, as_json: bool, exit_with_stdin: bool) -> None:
     """Start the servers, print their addresses, and wait for a signal or a crash."""
+    if exit_with_stdin:  # the collector that started the servers tells the causes of failures
+        logging.getLogger(web.__name__).setLevel(logging.ERROR)
     with _stop_signals() as stopped:
         async with running_gym(config) as gym:
             write_output((_as_json(gym) if as_json else _as_text(gym)) + "\n")

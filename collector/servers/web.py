@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from collector.failure_causes import Causes, cause_of
 from collector.jsonl import dump, parse_object
 
 Row = dict[str, Any]
@@ -23,6 +24,7 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 MESSAGE_CHARACTERS = 4000
 LOG = logging.getLogger(__name__)
 LOGGED: set[str] = set()
+CAUSES = Causes()
 
 
 class RequestRefusedError(Exception):
@@ -95,6 +97,7 @@ def guard_endpoint(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except RequestRefusedError as error:
+            _tell_cause(request, error)
             return _refusal_response(error)
         except asyncio.CancelledError:
             return json_response("the server is stopping", status=503)
@@ -105,6 +108,15 @@ def guard_endpoint(endpoint: Endpoint) -> Endpoint:
             )
 
     return call
+
+
+def _tell_cause(request: Request, error: RequestRefusedError) -> None:
+    """Log why a rollout fails; a model's wrong arguments for a tool are no failure."""
+    if error.status < 500 and request.url.path != "/run":
+        return
+    cause = cause_of(error.detail)
+    if CAUSES.is_new(cause):
+        LOG.warning("%s answered %d: %s", request.url.path, error.status, cause)
 
 
 def _log_once(path: str) -> None:

@@ -202,9 +202,13 @@ def test_a_limit_that_contradicts_itself_is_refused(
     assert named in done.stderr
 
 
-def test_a_model_that_fails_is_a_failed_rollout_with_a_reason(
+def test_a_model_that_fails_is_a_failed_rollout_with_a_reason_on_both_terminals(
     start_endpoint: EndpointFactory, workspace: Path
 ) -> None:
+    row = example_row()
+    for tool in row["responses_create_params"]["tools"]:
+        tool["database"] = "emails"
+    (workspace / "tools.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     endpoint = start_endpoint("--style", "chat")
     settings = "policy_model.responses_api_models.openai_model"
     with running_gym(
@@ -215,13 +219,18 @@ def test_a_model_that_fails_is_a_failed_rollout_with_a_reason(
         cwd=workspace,
         command="ng_run",
     ) as gym:
-        done = run_command(
-            *("spotter", "collect", "-a", AGENT, "-i", TASKS, "-o", "out.jsonl", "--limit", "1"),
-            *("--head-port", str(gym.head_port), "--max-attempts", "1"),
-            cwd=workspace,
-        )
+        base = ("spotter", "collect", "-a", AGENT, "--head-port", str(gym.head_port))
+        tools = run_command(*base, "-i", "tools.jsonl", "-o", "tools_out.jsonl", cwd=workspace)
+        limits = ("--limit", "1", "-n", "2", "--max-attempts", "1")
+        done = run_command(*base, "-i", TASKS, "-o", "out.jsonl", *limits, cwd=workspace)
+    assert "HTTP 422" in tools.stderr
+    refused = "Extra inputs are not permitted: tools.0.database (and 26 more like it)"
+    for cause, stderr in ((refused, tools.stderr), ("Incorrect API key provided", done.stderr)):
+        assert stderr.count(cause) == 1
+        assert gym.errors.count(cause) == 1
+    assert "sk-wrong" not in done.stderr + gym.errors
     assert done.returncode == 3
-    (failure,) = rows_of(workspace / "out_failures.jsonl")
+    failure, _ = rows_of(workspace / "out_failures.jsonl")
     assert failure["_ng_failure_class"] == "agent_run_error"
     assert "answered 401" in failure["_ng_failure_response_body"]
     assert "sk-wrong" not in json.dumps(failure)

@@ -14,6 +14,9 @@ from starlette.responses import Response
 from collector.servers.responses_api_models.base import LanguageModel, ModelError, Row
 from collector.servers.web import RequestRefusedError, json_response, make_app, read_body
 
+# nobody reads this answer; other servers use the same status
+CLIENT_CLOSED = 499
+
 
 def model_app(name: str, model: LanguageModel) -> Starlette:
     """Build the server of a model; it closes the model when it stops."""
@@ -41,7 +44,7 @@ async def _while_connected(request: Request, work: Coroutine[Any, Any, Row]) -> 
     try:
         await asyncio.wait([working, disconnect], return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise RequestRefusedError(503, "the client disconnected")
+            raise RequestRefusedError(CLIENT_CLOSED, "the client disconnected")
         return working.result()
     finally:
         working.cancel()
