@@ -40,7 +40,9 @@ def export(
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", "-r", show_default="all", help="A run to export. May be repeated."),
+        typer.Option(
+            "--run", "-r", show_default="all", help="A run, or its rollouts file. May be repeated."
+        ),
     ] = None,
     partition_by_run: Annotated[
         bool,

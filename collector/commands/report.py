@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,17 @@ from collector.commands.common import Warehouse, print_json
 from collector.errors import UsageError
 from collector.overrides import FLAG_ONLY
 
+if TYPE_CHECKING:
+    from collector.comparing.compare import Pair
+
 
 def report(
     run: Annotated[
         str | None,
-        typer.Argument(show_default=False, help="The run; optional if the warehouse has only one."),
+        typer.Argument(
+            show_default=False,
+            help="The run, or its rollouts file; optional if the warehouse has only one run.",
+        ),
     ] = None,
     other: Annotated[
         str | None,
@@ -78,9 +84,9 @@ def report(
         if rollout:
             raise UsageError("--rollout is for the report on one run")
         agents = (agent, agent_b or agent)
-        count = _write_comparison(warehouse, (run, other), agents, rollouts, output)
-        written = {"run_id": other, "baseline_run_id": run}
-        name = f"{label(other)} compared with {label(run)},"
+        pair, count = _write_comparison(warehouse, (run, other), agents, rollouts, output)
+        written = {"run_id": pair.candidate_run_id, "baseline_run_id": pair.baseline_run_id}
+        name = f"{label(pair.candidate_run_id)} compared with {label(pair.baseline_run_id)},"
     else:
         if agent_b:
             raise UsageError("--agent-b needs a second run")
@@ -112,7 +118,7 @@ def _write_comparison(
     agents: tuple[str | None, str | None],
     rollouts: int,
     output: Path,
-) -> int:
+) -> tuple[Pair, int]:
     from collector.viewer.comparison_report import ComparisonReportRequest, write_comparison_report
 
     request = ComparisonReportRequest(runs, agents, rollouts // 2)

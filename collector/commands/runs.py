@@ -53,7 +53,8 @@ def runs(
         typer.Argument(
             show_default=False,
             metavar="[RUN | NAME=VALUE]...",
-            help="The run; tags; the new name. `list` shows only the runs with the tags given.",
+            help="The run, or its rollouts file; tags; the new name. `list` shows only runs with"
+            " the tags given.",
         ),
     ] = None,
     *,
@@ -116,13 +117,13 @@ def _list(stored: StoredRuns, given: list[str], *, as_json: bool) -> None:
         say("no run has these tags" if tags else "there are no runs: `spotter profile` adds them")
 
 
-def _show(stored: StoredRuns, run_id: str, *, as_json: bool, is_explained: bool) -> None:
+def _show(stored: StoredRuns, name: str, *, as_json: bool, is_explained: bool) -> None:
     from collector.profiling import headlines, identity_blocks
     from collector.profiling.headline_blocks import headline_blocks
     from collector.profiling.report import count_facts, sql_command
     from collector.terminal.blocks import Line
 
-    run, found = stored.show(run_id)
+    run, found = stored.show(name)
     if as_json:
         agents = [
             {"agent_name": agent, **headlines.as_data(found, agent)} for agent in found.agents()
@@ -133,7 +134,7 @@ def _show(stored: StoredRuns, run_id: str, *, as_json: bool, is_explained: bool)
         *identity_blocks.all_facts(run),
         *count_facts(run),
         Line(),
-        *headline_blocks(found, run_id=run_id, sql=sql_command(stored.warehouse)),
+        *headline_blocks(found, run_id=run["run_id"], sql=sql_command(stored.warehouse)),
     ]
     show(with_explanation(blocks) if is_explained else blocks)
 
@@ -141,10 +142,10 @@ def _show(stored: StoredRuns, run_id: str, *, as_json: bool, is_explained: bool)
 def _tag(stored: StoredRuns, given: list[str], *, as_json: bool) -> None:
     if len(given) < 2:
         raise UsageError(f"`runs tag` is used like: {FORMS[Action.tag]}")
-    run_id, *words = given
+    name, *words = given
     tags = parse_tags(words, "runs tag")
-    kept = stored.tag(
-        run_id,
+    run_id, kept = stored.tag(
+        name,
         {name: value for name, value in tags.items() if value},
         [name for name, value in tags.items() if not value],
     )
@@ -156,21 +157,21 @@ def _tag(stored: StoredRuns, given: list[str], *, as_json: bool) -> None:
         say(f"the tags of {label(run_id)}: {label(tags_text(kept), 1000) or 'none'}")
 
 
-def _rename(stored: StoredRuns, old: str, new: str, *, as_json: bool) -> None:
-    stored.rename(old, new)
+def _rename(stored: StoredRuns, name: str, new: str, *, as_json: bool) -> None:
+    old = stored.rename(name, new)
     if as_json:
         print_json({"run_id": new, "old_run_id": old})
     else:
         say(f"{label(old)} is now {label(new)}")
 
 
-def _remove(stored: StoredRuns, run_ids: list[str], *, is_sure: bool, as_json: bool) -> None:
+def _remove(stored: StoredRuns, names: list[str], *, is_sure: bool, as_json: bool) -> None:
     import sys
 
-    if not run_ids:
+    if not names:
         raise UsageError(f"`runs remove` is used like: {FORMS[Action.remove]}")
     if not is_sure:
-        counts = stored.contents(run_ids)
+        run_ids, counts = stored.contents(names)
         total = counted_noun(sum(counts.values()), "row")
         marts = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         say(
@@ -181,7 +182,7 @@ def _remove(stored: StoredRuns, run_ids: list[str], *, is_sure: bool, as_json: b
             raise UsageError("nothing was removed: give --yes to remove without being asked")
         if not typer.confirm("Remove?", err=True):
             raise UsageError("nothing was removed")
-    counts = stored.remove(run_ids)
+    run_ids, counts = stored.remove(names)
     if as_json:
         print_json({"run_ids": run_ids, "rows": counts})
     else:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import duckdb
 
-from collector.errors import FileError, UsageError
+from collector.errors import FileError
 from collector.exporting.progress import Bar
 from collector.exporting.tables import MartTable
+from collector.profiling.known_runs import stored_run_ids
 from collector.profiling.manifest import CompiledModel
 from collector.profiling.marts import check_marts, comments
-from collector.suggestions import unknown_name
 from collector.warehouse.access import WAREHOUSE, attach, open_with_lock
-from collector.warehouse.sql import known_columns, literal, quote_name
+from collector.warehouse.sql import fetch_rows, known_columns, literal, quote_name
 
 SNAPSHOT = "snapshot"
 # every DuckDB from 1.0 on can read it: the drivers of BI tools bundle older versions
@@ -32,7 +32,7 @@ RANGE_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class MartSelection:
-    """The marts and the runs of a warehouse to copy; no runs means all runs."""
+    """The marts and the runs of a warehouse to copy, by id or path; no runs means all runs."""
 
     warehouse: Path
     models: Sequence[CompiledModel]
@@ -64,8 +64,8 @@ def copy_marts(
         on_wait=bar.wait,
     )
     try:
-        _check_selection(connection, selection)
-        connection.execute(f"set variable runs = {_list(selection.runs)}")
+        run_ids = _selected_runs(connection, selection)
+        connection.execute(f"set variable runs = {_list(run_ids)}")
         tables = [_measure(connection, model) for model in selection.models]
         check(tables)
         bar.plan(sum(table.row_count for table in tables))
@@ -87,17 +87,14 @@ def relation(name: str) -> str:
     return f"{SNAPSHOT}.main.{quote_name(name)}"
 
 
-def _check_selection(connection: duckdb.DuckDBPyConnection, selection: MartSelection) -> None:
-    """Raise an error if the warehouse has no marts, or lacks a selected run."""
+def _selected_runs(connection: duckdb.DuckDBPyConnection, selection: MartSelection) -> list[str]:
+    """Return the ids of the runs; raise an error if the warehouse lacks one, or has no marts."""
     path, known = selection.warehouse, known_columns(connection, WAREHOUSE)
     if "runs" not in known:
         raise FileError(f"no marts in {path} yet\n  what to do: fill it with `spotter profile`")
     check_marts(connection, path, database=WAREHOUSE)
-    rows = connection.execute(f"select run_id from {WAREHOUSE}.main.runs order by all").fetchall()
-    ids = [row[0] for row in rows]
-    for run in selection.runs:
-        if run not in ids:
-            raise UsageError(f"--run {unknown_name(run, ids)}")
+    rows = fetch_rows(connection, f"select * from {WAREHOUSE}.main.runs order by run_id")
+    return stored_run_ids(selection.runs, rows)
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, table: MartTable, bar: Bar) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 
 import duckdb
 import orjson
 
 from collector import artifacts
 from collector.artifacts import Run
-from collector.errors import BusyError
+from collector.errors import BusyError, FileError, UsageError
 from collector.profiling.marts import refuse_other_version
 from collector.profiling.recorded_identity import recorded_tags
+from collector.remote_paths import is_remote, located_path
+from collector.suggestions import first_names, suggestion
 from collector.terminal import label
 from collector.warehouse.access import WAREHOUSE
 from collector.warehouse.queries import open_read_only
@@ -49,6 +52,39 @@ def name_runs(rollouts: Iterable[Path], known: Iterable[Row]) -> dict[Path, str]
     fresh = [path for path in paths if str(path) not in by_path]
     named = artifacts.run_names(fresh, taken=[row["run_id"] for row in rows])
     return {path: named.get(path) or by_path[str(path)] for path in paths}
+
+
+def stored_run_ids(names: Iterable[str], rows: Sequence[Row]) -> list[str]:
+    """Return the ids of the runs that names mean: an id, or the path of rollouts or their folder.
+
+    `rows` are those of the mart `runs`. Raise UsageError if a name means none of them, or several.
+    """
+    known = [row["run_id"] for row in rows]
+    return [name if name in known else _run_at(name, rows, known) for name in names]
+
+
+def _run_at(name: str, rows: Iterable[Row], known: Sequence[str]) -> str:
+    path = located_path(name)
+    try:
+        files = [path] if is_remote(path) else artifacts.find_rollouts([path])
+    except FileError:
+        files = []
+    paths = {str(file) for file in files}
+    found = [row["run_id"] for row in rows if row["rollouts_path"] in paths]
+    if len(found) == 1:
+        return str(found[0])
+    if found:
+        raise UsageError(
+            f"{name} holds {len(found)} runs: name one of them\n  {first_names(found)}"
+        )
+    if not is_remote(path) and path.exists():
+        raise UsageError(
+            f"{label(name)} is not in the warehouse\n  what to do: spotter profile {quote(name)}"
+        )
+    raise UsageError(
+        f"there is no run {label(name)}{suggestion(name, known)}\n"
+        f"  the runs are: {first_names(known) or 'none yet; `spotter profile` adds them'}"
+    )
 
 
 def refuse_outdated(

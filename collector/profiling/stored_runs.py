@@ -13,9 +13,9 @@ from collector.errors import FileError, UsageError
 from collector.profiling import marts
 from collector.profiling.headlines import Headlines, read_headlines
 from collector.profiling.kept_rows import SCHEMA
-from collector.profiling.known_runs import set_tags, stored_tags
+from collector.profiling.known_runs import set_tags, stored_run_ids, stored_tags
 from collector.profiling.plan import load_plan
-from collector.suggestions import first_names, suggestion
+from collector.suggestions import first_names
 from collector.terminal import label
 from collector.warehouse.access import (
     OFFLINE,
@@ -49,20 +49,19 @@ class StoredRuns:
             )
         return [row for row in rows if tags.items() <= stored_tags(row).items()]
 
-    def show(self, run_id: str) -> tuple[Row, Headlines]:
+    def show(self, name: str) -> tuple[Row, Headlines]:
         """Return the row of a run and its main figures."""
         with self._reading() as connection:
-            rows = _read_known_runs(connection)
-            _require(rows, [run_id])
-            row = next(row for row in rows if row["run_id"] == run_id)
-            return row, read_headlines(connection, run_id)
+            row = _read_run(connection, name)
+            return row, read_headlines(connection, row["run_id"])
 
-    def tag(self, run_id: str, tags: Mapping[str, str], removed: Iterable[str]) -> dict[str, str]:
-        """Add tags to a run and remove others; return all that it has."""
+    def tag(
+        self, name: str, tags: Mapping[str, str], removed: Iterable[str]
+    ) -> tuple[str, dict[str, str]]:
+        """Add tags to a run and remove others; return the id of the run and all tags it has."""
         with self._writing() as connection:
-            rows = _read_known_runs(connection)
-            _require(rows, [run_id])
-            own = next(stored_tags(row) for row in rows if row["run_id"] == run_id)
+            row = _read_run(connection, name)
+            run_id, own = row["run_id"], stored_tags(row)
             unknown = [name for name in removed if name not in own]
             if unknown:
                 raise UsageError(
@@ -72,36 +71,37 @@ class StoredRuns:
             merged = {**own, **tags}
             kept = {name: merged[name] for name in sorted(merged) if name not in set(removed)}
             set_tags(connection, {run_id: kept})
-        return kept
+        return run_id, kept
 
-    def rename(self, old: str, new: str) -> None:
-        """Give a run another name, in every mart."""
+    def rename(self, name: str, new: str) -> str:
+        """Give a run another name, in every mart; return the old one."""
         if not new or not new.isprintable():
             raise UsageError("the new name is empty or has characters that cannot be shown")
         with self._writing() as connection:
             rows = _read_known_runs(connection)
-            _require(rows, [old])
+            (old,) = stored_run_ids([name], rows)
             if any(row["run_id"] == new for row in rows):
                 raise UsageError(f"there is already a run named {label(new)}")
             for mart, column in _run_columns(connection):
                 connection.execute(f"update {mart} set {column} = ? where {column} = ?", [new, old])
+        return old
 
-    def contents(self, run_ids: Sequence[str]) -> dict[str, int]:
-        """Return how many rows of each mart belong to the runs."""
+    def contents(self, names: Sequence[str]) -> tuple[list[str], dict[str, int]]:
+        """Return the ids of runs, and how many rows of each mart belong to them."""
         with self._reading() as connection:
-            _require(_read_known_runs(connection), run_ids)
-            return _count_rows(connection, run_ids)
+            run_ids = stored_run_ids(names, _read_known_runs(connection))
+            return run_ids, _count_rows(connection, run_ids)
 
-    def remove(self, run_ids: Sequence[str]) -> dict[str, int]:
-        """Remove runs and their comparisons from every mart; return how many rows went."""
+    def remove(self, names: Sequence[str]) -> tuple[list[str], dict[str, int]]:
+        """Remove runs and their comparisons from every mart; return their ids and rows."""
         with self._writing() as connection:
-            _require(_read_known_runs(connection), run_ids)
+            run_ids = stored_run_ids(names, _read_known_runs(connection))
             counts = _count_rows(connection, run_ids)
             for mart, column in _run_columns(connection):
                 connection.execute(
-                    f"delete from {mart} where list_contains(?, {column})", [list(run_ids)]
+                    f"delete from {mart} where list_contains(?, {column})", [run_ids]
                 )
-        return counts
+        return run_ids, counts
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -138,14 +138,10 @@ def _read_known_runs(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     return fetch_rows(connection, f"select * from {WAREHOUSE}.main.runs order by run_id")
 
 
-def _require(rows: Iterable[Row], run_ids: Iterable[str]) -> None:
-    known = [row["run_id"] for row in rows]
-    for run_id in run_ids:
-        if run_id not in known:
-            raise UsageError(
-                f"there is no run {label(run_id)}{suggestion(run_id, known)}\n"
-                f"  the runs are: {first_names(known) or 'none yet; `spotter profile` adds them'}"
-            )
+def _read_run(connection: duckdb.DuckDBPyConnection, name: str) -> Row:
+    rows = _read_known_runs(connection)
+    (run_id,) = stored_run_ids([name], rows)
+    return next(row for row in rows if row["run_id"] == run_id)
 
 
 def _run_columns(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:

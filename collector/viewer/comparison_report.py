@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collector.artifacts import rollouts_files
-from collector.comparing.compare import ComparisonSettings
+from collector.comparing.compare import ComparisonSettings, Pair
 from collector.comparing.worker import compare_into_file
 from collector.errors import UsageError
 from collector.temporary_files import temporary_folder
@@ -33,9 +33,9 @@ from collector.warehouse.sql import Row
 
 @dataclass(frozen=True)
 class ComparisonReportRequest:
-    """The runs to compare, their agents, and how many tasks to show side by side."""
+    """The runs to compare (ids or paths), their agents, and how many tasks to show side by side."""
 
-    run_ids: tuple[str, str]
+    runs: tuple[str, str]
     agents: tuple[str | None, str | None]
     pair_count: int
 
@@ -60,8 +60,10 @@ class ComparisonReportLinks(Links):
         return ""
 
 
-def write_comparison_report(warehouse: Path, request: ComparisonReportRequest, target: Path) -> int:
-    """Write the report; return the number of included rollouts."""
+def write_comparison_report(
+    warehouse: Path, request: ComparisonReportRequest, target: Path
+) -> tuple[Pair, int]:
+    """Write the report; return what was compared and the number of included rollouts."""
     with _open_warehouse(warehouse) as reader:
         compared = _read_compared(reader, request)
     settings = compared.stored or ComparisonSettings()
@@ -74,7 +76,7 @@ def write_comparison_report(warehouse: Path, request: ComparisonReportRequest, t
         ]
     views = _read_views(warehouse.absolute().parent, compared, pairs)
     write_html(_render_page(compared, figures, settings, views), target)
-    return sum(2 for view in views if view.comparison)
+    return compared.pair, sum(2 for view in views if view.comparison)
 
 
 @contextlib.contextmanager
@@ -88,7 +90,7 @@ def _open_warehouse(path: Path) -> Iterator[Reader]:
 
 
 def _read_compared(reader: Reader, request: ComparisonReportRequest) -> Compared:
-    first, second = (find_run(reader, run_id) for run_id in request.run_ids)
+    first, second = (find_run(reader, name) for name in request.runs)
     compared = read_compared(reader, (first, second), request.agents, ComparisonReportLinks())
     names = ("--agent", "--agent-b")
     for name, agent, side in zip(names, request.agents, compared.sides, strict=True):

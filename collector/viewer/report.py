@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 from collector.atomic_files import write_file
 from collector.errors import FileError, UsageError
-from collector.suggestions import first_names, unknown_name
+from collector.profiling.known_runs import stored_run_ids
+from collector.suggestions import first_names
 from collector.viewer.links import Links
 from collector.viewer.live_runs import check_sources
 from collector.viewer.marts import queries
@@ -61,7 +62,8 @@ TITLE_END = " · Spotter</title>".encode()
 class ReportRequest:
     """The run to report, the rollouts that the user named, and how many others to include."""
 
-    run_id: str | None
+    run: str | None
+    """Its id, or the path of its rollouts."""
     agent: str | None
     rollout_count: int
     rollouts: Sequence[str] = ()
@@ -141,7 +143,7 @@ def _build_report(warehouse: Path, request: ReportRequest) -> tuple[str, str, in
     """Return the id of the run, the HTML of the report, and the number of included rollouts."""
     named_keys = request.keys()
     with contextlib.closing(Store(warehouse)) as store, store.open_reader() as reader:
-        run = find_run(reader, request.run_id)
+        run = find_run(reader, request.run)
         keys = _choose_rollouts(reader, run, request, named_keys)
         links = ReportLinks(frozenset(keys))
         overview = read_overview(reader, run, request.agent, links)
@@ -163,18 +165,18 @@ def anchor(task: int, rollout: int) -> str:
     return f"rollout-{task}-{rollout}"
 
 
-def find_run(reader: Reader, run_id: str | None) -> Row:
-    """Return the named run, or the only one; raise UsageError if there is none."""
-    ids = [row["run_id"] for row in reader.rows(Query("select run_id from runs order by all"))]
-    chosen_id = ids[0] if run_id is None and len(ids) == 1 else run_id
-    run = read_run(reader, chosen_id) if chosen_id is not None else None
-    if run:
-        return run
-    if run_id is None:
+def find_run(reader: Reader, name: str | None) -> Row:
+    """Return the run with this id or of this path, or the only one; raise UsageError if none."""
+    rows = reader.rows(Query("select run_id, rollouts_path from runs order by all"))
+    ids = [row["run_id"] for row in rows]
+    if name is None and len(ids) != 1:
         raise UsageError(
             f"name one of the runs: {first_names(ids)}" if ids else "the warehouse has no run"
         )
-    raise UsageError(f"run {unknown_name(run_id, ids)}")
+    (run_id,) = ids if name is None else stored_run_ids([name], rows)
+    run = read_run(reader, run_id)
+    assert run  # of this snapshot of the warehouse
+    return run
 
 
 def _choose_rollouts(

@@ -398,3 +398,47 @@ def test_warnings_of_many_runs_are_summed_up(many: Path) -> None:
     assert done.stderr.splitlines() == [
         "warning: 4 of 4 runs are partial, so their figures are biased: a-run, b-run, d-run, e-run"
     ]
+
+
+# --- a path for a name ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("report NAME", {"run_id": "results-run"}),
+        ("report NAME NAME", {"run_id": "results-run", "baseline_run_id": "results-run"}),
+        ("export --select runs --run NAME", {"tables": {"runs": 1}}),
+        ("runs show NAME", {"run_id": "results-run"}),
+        ("runs tag NAME step=7", {"run_id": "results-run", "tags": {"step": "7"}}),
+        ("runs rename NAME new", {"run_id": "new", "old_run_id": "results-run"}),
+        ("runs remove NAME --yes", {"run_ids": ["results-run"]}),
+    ],
+)
+@pytest.mark.parametrize("name", ["run.jsonl", ".", "ABSOLUTE"])
+def test_the_path_of_a_profiled_run_is_its_name(
+    run: Profiled, folder: Path, words: str, expected: Row, name: str
+) -> None:
+    path = str(run.rollouts) if name == "ABSOLUTE" else name
+    done = run_command("spotter", *words.replace("NAME", path).split(), "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert {**printed, **expected} == printed
+
+
+def test_a_path_names_a_run_also_after_its_file_is_gone(run: Profiled, folder: Path) -> None:
+    run.rollouts.unlink()
+    assert json.loads(runs(folder, "show", "run.jsonl", "--json")[1])["run_id"] == "results-run"
+
+
+def test_a_path_that_names_no_run_or_several_is_refused(folder: Path) -> None:
+    write(folder, "other")
+    code, _, message = runs(folder, "show", "other.jsonl")
+    assert code == 2
+    assert "other.jsonl is not in the warehouse" in message
+    assert "spotter profile other.jsonl" in message
+    assert run_profile("other.jsonl", cwd=folder).returncode == 0
+    code, _, message = runs(folder, "show", ".")
+    assert code == 2
+    assert ". holds 2 runs: name one of them" in message
+    assert "there is no run nowhere.jsonl" in runs(folder, "show", "nowhere.jsonl")[2]
