@@ -90,6 +90,20 @@ def profile_command(result: Collected) -> str:
     return f"spotter profile {shlex.quote(relative_path(result.files.rollouts))}{partial}"
 
 
+def given_up_lines(result: Collected) -> Iterator[str]:
+    """Say what helps the rollouts that the same command would not try again."""
+    if result.spent_count:
+        yield (
+            f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"
+            " higher --max-attempts tries again."
+        )
+    if result.terminal_count:
+        yield (
+            f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
+            " file says why, and resuming does not try again."
+        )
+
+
 def aggregate_blocks(result: Aggregated) -> list[Block]:
     """Describe the metrics that the agents computed, and say where their files are."""
     return [
@@ -215,15 +229,6 @@ def _next_steps(result: Collected) -> Iterator[Block]:
             f"Not in the plan: {counted_noun(result.unplanned_count, 'missing rollout')}; the"
             " run's own command with --resume runs them."
         )
-    if result.spent_count:
-        yield Line(
-            f"Out of attempts: {counted_noun(result.spent_count, 'rollout')}; --resume with a"
-            " higher --max-attempts tries again."
-        )
-    if result.terminal_count:
-        yield Line(
-            f"Refused for good: {counted_noun(result.terminal_count, 'rollout')}; the failures"
-            " file says why, and resuming does not try again."
-        )
+    yield from map(Line, given_up_lines(result))
     if result.completed_count:
         yield Line(("To profile what is there: ", command))

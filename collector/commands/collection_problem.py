@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def collection_problem(result: Collected, *, require_complete: bool) -> Exception | None:
     """Return the error that ends the command, if the collection was not a success."""
+    from collector.collection.report import given_up_lines
+
     if result.error:
         return result.error
     if result.signal:
@@ -24,8 +26,9 @@ def collection_problem(result: Collected, *, require_complete: bool) -> Exceptio
         return None  # the next session continues
     if result.due_count:
         reason = f"; the last failure was {result.last_failure}" if result.last_failure else ""
+        given_up = "".join(f"\n  {line}" for line in given_up_lines(result))
         return ServerError(
             f"{counted_noun(result.due_count, 'rollout')} of {result.expected_count:,} missing"
-            f"{reason}"
+            f"{reason}{given_up}"
         )
     return None

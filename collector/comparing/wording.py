@@ -246,7 +246,7 @@ def _downgrade(row: Row) -> str:
         f" worst case of {unknown} (missing, masked or without a reward): with them, the"
         f" difference could lie between {figure(row['lowest_low'], is_signed=True)} and"
         f" {figure(row['highest_high'], is_signed=True)}. To settle it, collect them: `spotter"
-        " collect --resume` continues a run."
+        " collect --resume` runs the missing ones, except those that failed for good."
     )
 
 

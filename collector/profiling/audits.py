@@ -8,10 +8,12 @@ import duckdb
 
 from collector.artifacts import Run
 from collector.profiling.manifest import CompiledModel, Plan
-from collector.profiling.problems import RunProblem, invariant_problem
+from collector.profiling.problems import RunProblem, fates_of_missing, invariant_problem
 from collector.profiling.python_reader import SHOWN
+from collector.warehouse.access import SCRATCH
 
 UNREADABLE = "audit_lines_unreadable"
+MISSING = "audit_rollouts_missing"
 
 
 def unreadable_files(
@@ -34,9 +36,39 @@ def find_problems(
         if not connection.execute(f"select 1 from {audit.relation} limit 1").fetchone():
             continue
         for run_id, count, keys in _violations(connection, audit):
-            problem = invariant_problem(run_by_id[run_id], audit, count=count, keys=keys)
+            advice = _missing_advice(connection, audit, run_id) if audit.name == MISSING else ""
+            run = run_by_id[run_id]
+            problem = invariant_problem(run, audit, count=count, keys=keys, advice=advice)
             problems.setdefault(run_id, problem)
     return list(problems.values())
+
+
+def _missing_advice(
+    connection: duckdb.DuckDBPyConnection, audit: CompiledModel, run_id: str
+) -> str:
+    """Say what resuming does for the missing rollouts of a run, and what to do."""
+    rows = connection.execute(
+        f"""
+        select count(*), count(attempts.is_refused), count(case when attempts.is_refused then 1 end)
+        from {audit.relation}
+        left join (
+            select run_id, task_index, rollout_index, bool_or(is_terminal) as is_refused
+            from {SCRATCH}.staging.stg_failures
+            group by all
+        ) as attempts using (run_id, task_index, rollout_index)
+        where run_id = ?
+        """,
+        [run_id],
+    ).fetchall()
+    ((missing, failed, refused),) = rows
+    advice = audit.meta["advice"]
+    if refused == missing:
+        advice = (
+            "profile the rollouts present with --allow-partial, or correct the rows and collect"
+            " them anew"
+        )
+    fates = fates_of_missing(missing, failed=failed, refused=refused)
+    return "\n".join([*fates, f"  what to do: {advice}"])
 
 
 def _violations(

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from collector.artifacts import Run
 from collector.profiling.headline_blocks import masks_text, range_text
+from collector.profiling.headlines import Headlines
+from collector.profiling.problems import fates_of_missing
 from collector.profiling.profile import Outcome
 from collector.suggestions import first_names
 from collector.terminal import counted_noun, label
@@ -55,8 +57,8 @@ def _doubts(run: Run, outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield (
             "partial",
             f"{name} is partial: {counted_noun(counts['missing_rollout_count'], 'rollout')}"
-            f" missing, {counted_noun(counts['dropped_task_count'], 'task')} dropped. Rollouts"
-            " that finish first are usually the short ones, so these figures are biased",
+            f" missing, {counted_noun(counts['dropped_task_count'], 'task')} dropped."
+            f" {_missing_text(outcome.headlines[run.run_id])}",
         )
     if counts["masked_rollout_count"]:
         masked, completed = counts["masked_rollout_count"], counts["completed_rollout_count"]
@@ -83,6 +85,21 @@ def _doubts(run: Run, outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "skipped", f"{name}: skipped {skipped}: not finite (NaN, Infinity or too large)"
     yield from (("unpriced", text) for text in _price_warnings(run, outcome))
     yield from (("zeros", text) for text in _zero_warnings(run, outcome))
+
+
+def _missing_text(headlines: Headlines) -> str:
+    """Say how the missing rollouts bias the figures, and whether they can still run."""
+    failed = sum(row["lost_rollout_count"] for row in headlines.reliability)
+    missing = sum(row["missing_rollout_count"] for row in headlines.reliability)
+    # a terminal attempt is the last one of its rollout
+    refused = sum(
+        min(row["lost_rollout_count"], row["terminal_attempt_count"]) for row in headlines.failures
+    )
+    reason = "Rollouts that finish first are usually the short ones"
+    if missing == failed:
+        reason = "Rollouts rarely fail by chance"
+    fates = fates_of_missing(missing, failed=failed, refused=min(refused, failed))
+    return "\n".join([f"{reason}, so these figures are biased", *fates])
 
 
 def _price_warnings(run: Run, outcome: Outcome) -> Iterable[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from collector.artifacts import Run
 from collector.errors import FileError, InvariantError, LinesError
 from collector.profiling.manifest import CompiledModel
+from collector.terminal import counted_noun
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,23 @@ def file_problem(run: Run, error: FileError) -> RunProblem:
     return problem
 
 
+def fates_of_missing(missing: int, *, failed: int, refused: int) -> list[str]:
+    """Say what resuming does for missing rollouts, if some failed, or even failed for good."""
+    fates = {
+        "failed for good: resuming does not try again, and the failures file says why": refused,
+        "failed: resuming tries again, if --max-attempts allows more attempts": failed - refused,
+        "left no failure: resuming runs them": missing - failed if failed else 0,
+    }
+    return [f"  {counted_noun(count, 'rollout')} {fate}" for fate, count in fates.items() if count]
+
+
 def invariant_problem(
-    run: Run, audit: CompiledModel, *, count: int, keys: list[tuple[int, int]]
+    run: Run,
+    audit: CompiledModel,
+    *,
+    count: int,
+    keys: list[tuple[int, int]],
+    advice: str = "",
 ) -> RunProblem:
     """Describe the rows that an audit returned for a run; `keys` has only the first of them."""
     file = run.inputs if audit.name.startswith("audit_inputs") else run.rollouts
@@ -41,7 +57,7 @@ def invariant_problem(
         f"{audit.meta['kind']} in {file}\n"
         f"  {audit.meta['invariant']}: {count}\n"
         f"  (task, rollout): {', '.join(map(str, keys))}{more}\n"
-        f"  what to do: {audit.meta['advice']}"
+        + (advice or f"  what to do: {audit.meta['advice']}")
     )
     return RunProblem(
         run=run,

@@ -363,9 +363,20 @@ def test_a_resume_with_nothing_left_to_try_says_what_helps(
     tasks = write_tasks(workspace, [{"script": ["500"]}, {"script": ["422"]}, {}])
     collect(gym, tasks, "--max-attempts=1")
     done = collect(gym, tasks, "--resume", "--max-attempts=1")
-    assert "Out of attempts: 1 rollout;" in done.stdout
-    assert "Refused for good: 1 rollout;" in done.stdout
+    for output in (done.stdout, done.stderr):
+        assert "Out of attempts: 1 rollout; --resume with a higher --max-attempts" in output
+        assert "Refused for good: 1 rollout;" in output
     assert "give the same command again" not in done.stdout
+    for flags, finished in (((), ""), (("--allow-partial",), "Rollouts rarely fail by chance")):
+        profiled = run_command("spotter", "profile", "out.jsonl", *flags, cwd=workspace)
+        for part in (
+            "1 rollout failed for good: resuming does not try again, and the failures file says",
+            "1 rollout failed: resuming tries again, if --max-attempts allows more attempts",
+            finished,
+        ):
+            assert part in profiled.stderr
+        for part in ("usually the short ones", "left no failure"):
+            assert part not in profiled.stderr
 
 
 @pytest.mark.parametrize(
@@ -391,6 +402,15 @@ def test_a_pipe_is_not_waited_for(workspace: Path, arguments: list[str]) -> None
     assert done.returncode == 4, done.stderr
     assert "is not a regular file" in done.stderr
     assert not (workspace / "new.jsonl").exists()
+
+
+def test_a_run_that_failed_for_good_is_not_to_be_resumed(
+    start_gym: GymFactory, workspace: Path
+) -> None:
+    collect(start_gym(), write_tasks(workspace, [{"script": ["422"]}, {}]))
+    profiled = run_command("spotter", "profile", "out.jsonl", cwd=workspace)
+    assert "finish the collection" not in profiled.stderr
+    assert "what to do: profile the rollouts present with --allow-partial" in profiled.stderr
 
 
 def test_the_aggregation_follows_an_agent_that_moved(serve: Serve, workspace: Path) -> None:
