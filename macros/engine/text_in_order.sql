@@ -1,10 +1,12 @@
-{# Texts in a fixed order, with commas between them, as an aggregate. #}
-{% macro text_in_order(expression, order_by) %}{{ return(adapter.dispatch('text_in_order')(expression, order_by)) }}{% endmacro %}
-
-{% macro duckdb__text_in_order(expression, order_by) -%}
-    string_agg({{ expression }}, ',' order by {{ order_by | join(', ') }})
+{# Texts in a fixed order, with a separator between them, as an aggregate. Nulls are left out. #}
+{% macro text_in_order(expression, order_by, separator=',') -%}
+    {{ return(adapter.dispatch('text_in_order')(expression, order_by, separator)) }}
 {%- endmacro %}
 
-{% macro spark__text_in_order(expression, order_by) -%}
-    listagg({{ expression }}, ',') within group (order by {{ order_by | join(', ') }})
+{% macro duckdb__text_in_order(expression, order_by, separator) -%}
+    string_agg({{ expression }}, '{{ separator }}' order by {{ order_by | join(', ') }})
+{%- endmacro %}
+
+{% macro spark__text_in_order(expression, order_by, separator) -%}
+    listagg({{ expression }}, '{{ separator }}') within group (order by {{ order_by | join(', ') }})
 {%- endmacro %}

@@ -41,7 +41,12 @@ sides as (
         profiles.reward_mean,
         profiles.reward_min,
         profiles.reward_max,
-        case when bands.rollout_count > 1 then profiles.reward_std end as reward_std,
+        case
+            when bands.rollout_count > 1 and bands.is_informative
+                then profiles.reward_std
+            -- equal rewards, whatever rounding makes of their mean
+            when bands.rollout_count > 1 then 0e0
+        end as reward_std,
         profiles.output_tokens_mean,
         profiles.total_tokens_mean,
         profiles.turn_count_mean,

@@ -7,9 +7,9 @@ runners as (
     select
         run_id,
         runner,
-        min_by(
-            input_agent_name, {{ record(['is_masked', 'task_index', 'rollout_index']) }}
-        ) filter (where input_agent_name is not null) as agent_name,
+        min_by(input_agent_name, (is_masked, task_index, rollout_index)) filter (
+            where input_agent_name is not null
+        ) as agent_name,
         bool_or(not is_masked) as is_counted
     from {{ ref('int_rollouts_keyed') }}
     where runner is not null

@@ -2,6 +2,7 @@ with
 
 rollouts as (
     select * from {{ ref('int_rollouts_matched') }}
+    where is_measured
 ),
 
 runs as (
@@ -13,15 +14,18 @@ answering_agents as (
         run_id,
         agent_name
     from rollouts
-    where is_measured and has_answer_field
+    where has_answer_field
 ),
 
 scored as (
     select
-        tasks.task_key,
+        rollouts.run_id,
+        rollouts.agent_name,
+        rollouts.task_index,
         rollouts.rollout_index,
         cast(row_number() over (
-            partition by tasks.task_key order by rollouts.rollout_index
+            partition by rollouts.run_id, rollouts.agent_name, rollouts.task_index
+            order by rollouts.rollout_index
         ) as bigint) as place,
         rollouts.reward,
         rollouts.reward >= runs.pass_threshold as is_pass,
@@ -31,8 +35,6 @@ scored as (
         answering_agents.run_id is not null as has_answers
     from rollouts
     inner join runs using (run_id)
-    inner join {{ ref('int_task_keys') }} as tasks
-        using (run_id, agent_name, task_index)
     left join answering_agents using (run_id, agent_name)
     where rollouts.reward is not null
 )

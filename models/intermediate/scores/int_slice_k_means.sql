@@ -1,51 +1,68 @@
--- over the tasks that have at least k scored rollouts
+-- Over the tasks of a slice with at least k scored rollouts. Where a task has fewer,
+-- NeMo Gym takes all it has: for it, the sums over tasks with k rollouts stand beside.
+{%- set order = ['task_index'] %}
 with
 
--- a sum of doubles depends on its order: each group is a list in the order of tasks
-grouped as (
+estimates as (
     select
-        slices.slice_key,
-        estimates.has_answers,
-        estimates.k,
-        count(*) as task_count,
-        cast(sum(estimates.rollout_count) as bigint) as rollout_count,
-        min(estimates.pass_at_k) as pass_at_k_min,
-        max(estimates.pass_at_k) as pass_at_k_max,
-        min(estimates.pass_hat_k) as pass_hat_k_min,
-        max(estimates.pass_hat_k) as pass_hat_k_max,
-        {{ values_in_order(record([
-            'pass_at_k', 'pass_hat_k', 'reward', 'lacks_answer', 'majority', 'gym_pass',
-            'lacking_chance'
-        ]), ['estimates.task_key']) }} as tasks
-    from {{ ref('int_task_k_estimates') }} as estimates
-    inner join {{ ref('int_task_slices') }} as slices using (task_key)
-    group by
-        slices.slice_key,
-        estimates.has_answers,
-        estimates.k
+        *,
+        case when is_last then reward_average end as last_reward_average,
+        case when is_last then reward_deviation end as last_reward_deviation,
+        case when is_last then lacking_average end as last_lacking_average,
+        case when is_last then lacking_deviation end as last_lacking_deviation,
+        case when is_last then gym_majority end as last_gym_majority
+    from {{ ref('int_task_k_estimates') }}
+),
+
+sliced as (
+    select
+        slices.slice_by,
+        slices.slice_value,
+        estimates.*
+    from estimates
+    inner join {{ ref('int_task_slices') }} as slices
+        using (run_id, agent_name, task_index)
 ),
 
 means as (
     select
-        slice_key,
-        has_answers,
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
         k,
-        lead(k) over (partition by slice_key order by k) is null as is_headline,
-        task_count,
-        rollout_count,
-        {{ list_map('tasks', 'task', 'task.pass_at_k') }} as pass_at_k_values,
-        pass_at_k_min,
-        pass_at_k_max,
-        {{ list_map('tasks', 'task', 'task.pass_hat_k') }} as pass_hat_k_values,
-        pass_hat_k_min,
-        pass_hat_k_max,
-        {{ list_mean(list_map('tasks', 'task', 'task.reward')) }} as reward,
-        {{ list_mean(list_map('tasks', 'task', 'task.lacks_answer')) }} as lacks_answer,
-        {{ list_mean(list_map('tasks', 'task', 'task.majority')) }} as majority,
-        {{ list_mean(list_map('tasks', 'task', 'task.gym_pass')) }} as gym_pass,
-        {{ list_mean(list_map('tasks', 'task', 'task.lacking_chance')) }}
-            as lacking_chance
-    from grouped
+        has_answers,
+        count(*) as task_count,
+        count(case when is_last then 1 end) as last_task_count,
+        cast(sum(rollout_count) as bigint) as rollout_count,
+        {{ mean_in_order('pass_at_k', order) }} as pass_at_k,
+        {{ error_in_order('pass_at_k', order) }} as pass_at_k_std_error,
+        {{ mean_in_order('pass_hat_k', order) }} as pass_hat_k,
+        {{ error_in_order('pass_hat_k', order) }} as pass_hat_k_std_error,
+        {{ mean_in_order('reward', order) }} as reward,
+        {{ mean_in_order('lacks_answer', order) }} as lacks_answer,
+        {{ mean_in_order('majority', order) }} as majority,
+        {{ mean_in_order('gym_pass', order) }} as gym_pass,
+        {{ mean_in_order('lacking_chance', order) }} as lacking_chance,
+        {{ sum_in_order('reward_average', order) }} as reward_average_sum,
+        {{ sum_in_order('reward_deviation', order) }} as reward_deviation_sum,
+        {{ sum_in_order('lacking_average', order) }} as lacking_average_sum,
+        {{ sum_in_order('lacking_deviation', order) }} as lacking_deviation_sum,
+        {{ sum_in_order('gym_majority', order) }} as gym_majority_sum,
+        {{ sum_in_order('last_reward_average', order) }} as last_reward_average_sum,
+        {{ sum_in_order('last_reward_deviation', order) }} as last_reward_deviation_sum,
+        {{ sum_in_order('last_lacking_average', order) }} as last_lacking_average_sum,
+        {{ sum_in_order('last_lacking_deviation', order) }}
+            as last_lacking_deviation_sum,
+        {{ sum_in_order('last_gym_majority', order) }} as last_gym_majority_sum
+    from sliced
+    group by
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        k,
+        has_answers
 )
 
 select * from means

@@ -1,25 +1,30 @@
-{%- set in_order = values_in_order('value', ['task_key']) -%}
+{%- set order = ['task_index'] -%}
 with
 
+-- sums of doubles depend on their order: the tasks are in the order of the input
 grouped as (
     select
-        slice_key,
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
         score,
         k,
         is_share,
         count(*) as task_count,
         cast(sum(rollout_count) as bigint) as rollout_count,
         count(variance) as repeated_task_count,
-        min(value) as value_min,
-        max(value) as value_max,
-        {{ in_order }} as task_values,
-        {{ list_mean(in_order) }} as value,
-        {{ sum_in_order('rollout_sum', ['task_key']) }} as rollout_sum,
-        {{ sum_in_order('noise', ['task_key']) }} as noise_sum,
-        {{ sum_in_order('variance', ['task_key']) }} as variance_sum
+        {{ mean_in_order('value', order) }} as value,
+        {{ error_in_order('value', order) }} as std_error,
+        {{ sum_in_order('rollout_sum', order) }} as rollout_sum,
+        {{ sum_in_order('noise', order) }} as noise_sum,
+        {{ sum_in_order('variance', order) }} as variance_sum
     from {{ ref('int_task_scores') }}
     group by
-        slice_key,
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
         score,
         k,
         is_share
@@ -40,17 +45,18 @@ filled as (
 
 scores as (
     select
-        slice_key,
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
         score,
         k,
         is_share,
         task_count,
         rollout_count,
-        task_values,
         value,
         rollout_value,
-        {{ mean_std_error('task_values', 'value', 'value_min', 'value_max') }}
-            as std_error,
+        std_error as task_std_error,
         -- no noise where it was seen says little about where it could not be seen
         case
             when all_noise_sum > 0 or repeated_task_count = task_count

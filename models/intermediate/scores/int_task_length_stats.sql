@@ -7,7 +7,9 @@ rollouts as (
 
 means as (
     select
-        task_key,
+        run_id,
+        agent_name,
+        task_index,
         count(*) as rollout_count,
         {{ mean_in_order('reward', ['place']) }} as reward_mean,
         {{ mean_in_order('output_tokens', ['place']) }} as tokens_mean,
@@ -20,13 +22,18 @@ means as (
         {{ mean_in_order('case when not is_pass then output_tokens end', ['place']) }}
             as failing_tokens_mean
     from rollouts
-    group by task_key
+    group by
+        run_id,
+        agent_name,
+        task_index
 ),
 
 -- exactly 0 where a side does not vary, whatever rounding made of its mean
 deviations as (
     select
-        rollouts.task_key,
+        run_id,
+        agent_name,
+        task_index,
         rollouts.place,
         case
             when means.reward_min = means.reward_max then 0e0
@@ -37,19 +44,24 @@ deviations as (
             else rollouts.output_tokens - means.tokens_mean
         end as tokens_deviation
     from rollouts
-    inner join means using (task_key)
+    inner join means using (run_id, agent_name, task_index)
 ),
 
 sums as (
     select
-        task_key,
+        run_id,
+        agent_name,
+        task_index,
         {{ sum_in_order('reward_deviation * reward_deviation', ['place']) }}
             as reward_squares,
         {{ sum_in_order('tokens_deviation * tokens_deviation', ['place']) }}
             as tokens_squares,
         {{ sum_in_order('reward_deviation * tokens_deviation', ['place']) }} as products
     from deviations
-    group by task_key
+    group by
+        run_id,
+        agent_name,
+        task_index
 ),
 
 length_stats as (
@@ -59,7 +71,7 @@ length_stats as (
         sums.tokens_squares,
         sums.products
     from means
-    inner join sums using (task_key)
+    inner join sums using (run_id, agent_name, task_index)
 )
 
 select * from length_stats

@@ -3,15 +3,21 @@ with
 -- the vote of all rollouts of a task
 final_votes as (
     select
-        task_key,
+        run_id,
+        agent_name,
+        task_index,
         max_by(majority, place) as majority
     from {{ ref('int_majority_votes') }}
-    group by task_key
+    group by
+        run_id,
+        agent_name,
+        task_index
 ),
 
 tasks as (
     select
-        slices.slice_key,
+        slices.slice_by,
+        slices.slice_value,
         outcomes.*,
         case when outcomes.has_answers then coalesce(final_votes.majority, 0) end
             as majority,
@@ -19,9 +25,12 @@ tasks as (
         min(outcomes.reward_min) over slice >= 0
         and max(outcomes.reward_max) over slice <= 1 as is_unit_reward
     from {{ ref('int_task_slices') }} as slices
-    inner join {{ ref('int_task_outcomes') }} as outcomes using (task_key)
-    left join final_votes using (task_key)
-    window slice as (partition by slices.slice_key)
+    inner join {{ ref('int_task_outcomes') }} as outcomes
+        using (run_id, agent_name, task_index)
+    left join final_votes using (run_id, agent_name, task_index)
+    window slice as (
+        partition by run_id, agent_name, slices.slice_by, slices.slice_value
+    )
 ),
 
 -- the scores of k rollouts need tasks with k scored rollouts, the most in the slice
@@ -40,13 +49,14 @@ scored as (
             when 'min_at_k' then tasks.reward_min
             when 'majority_at_k' then tasks.majority
         end as double) as value,
-        -- the sample variance of single rollouts within the task
+        -- the sample variance of single rollouts within the task: exactly 0 for equal
+        -- rewards, whatever rounding makes of their mean
         case
             when tasks.rollout_count = 1 then null
+            when scores.score = 'mean_reward' and not tasks.is_informative then 0e0
             when scores.score = 'mean_reward' then tasks.reward_std * tasks.reward_std
             when scores.score = 'pass_rate'
-                then 1e0 * tasks.pass_count * (tasks.rollout_count - tasks.pass_count)
-                    / (tasks.rollout_count * (tasks.rollout_count - 1))
+                then {{ pass_variance('tasks.pass_count', 'tasks.rollout_count') }}
         end as variance
     from tasks
     cross join (
@@ -57,8 +67,11 @@ scored as (
 
 task_scores as (
     select
-        slice_key,
-        task_key,
+        run_id,
+        agent_name,
+        slice_by,
+        slice_value,
+        task_index,
         score,
         rollout_count,
         is_unit_reward or score in ('pass_rate', 'pass_at_k', 'pass_hat_k') as is_share,

@@ -7,18 +7,17 @@ rated as (
         tasks.run_id,
         tasks.task_index,
         tasks.agent_name,
-        expected.task_id,
+        tasks.task_id,
         coalesce(outcomes.rollout_count, 0) as rollout_count,
         coalesce(outcomes.pass_count, 0) as pass_count,
-        coalesce({{ differ('outcomes.reward_min', 'outcomes.reward_max') }}, false)
-            as is_informative,
-        {{ finite('outcomes.reward_mean') }} as reward_mean,
-        {{ finite('outcomes.reward_std') }} as reward_std,
+        coalesce(outcomes.is_informative, false) as is_informative,
+        outcomes.reward_mean,
+        outcomes.reward_std,
         outcomes.output_tokens_mean
-    from {{ ref('int_task_keys') }} as tasks
-    inner join {{ ref('int_expected_tasks') }} as expected
+    from {{ ref('int_expected_tasks') }} as tasks
+    left join {{ ref('int_task_outcomes') }} as outcomes
         using (run_id, task_index, agent_name)
-    left join {{ ref('int_task_outcomes') }} as outcomes using (task_key)
+    where tasks.completed_count > 0
 ),
 
 banded as (

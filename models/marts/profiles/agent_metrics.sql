@@ -1,5 +1,3 @@
--- sums of doubles depend on their order: a list in order gives the same bits every time
-{%- set in_order = values_in_order('value', ['task_index', 'rollout_index']) %}
 with
 
 agents as (
@@ -13,17 +11,17 @@ agents as (
         agent_name
 ),
 
-grouped as (
+values_by_agent as (
     select
         run_id,
         agent_name,
         metric,
         count(*) as value_count,
+        {{ mean_in_order('value', ['task_index', 'rollout_index']) }} as value_mean,
         max(value) as value_max,
         min(value) as value_min,
-        {{ median('value') }} as value_median,
-        {{ in_order }} as metric_values,
-        {{ list_mean(in_order) }} as value_mean
+        {{ finite(median('value')) }} as value_median,
+        {{ std_in_order('value', ['task_index', 'rollout_index']) }} as value_std
     from {{ ref('int_rollout_metrics') }}
     where is_usable
     group by
@@ -32,20 +30,22 @@ grouped as (
         metric
 ),
 
+-- a group of one rollout has a deviation of 0; one value of a larger group has none
 metrics as (
     select
-        grouped.run_id,
-        grouped.agent_name,
-        grouped.metric,
-        grouped.value_count,
-        {{ finite('grouped.value_mean') }} as value_mean,
-        grouped.value_max,
-        grouped.value_min,
-        {{ finite('grouped.value_median') }} as value_median,
-        {{ group_std(
-            'grouped.metric_values', 'grouped.value_mean', 'agents.measured_count'
-        ) }} as value_std
-    from grouped
+        values_by_agent.run_id,
+        values_by_agent.agent_name,
+        values_by_agent.metric,
+        values_by_agent.value_count,
+        values_by_agent.value_mean,
+        values_by_agent.value_max,
+        values_by_agent.value_min,
+        values_by_agent.value_median,
+        case
+            when agents.measured_count = 1 then 0e0
+            else values_by_agent.value_std
+        end as value_std
+    from values_by_agent
     inner join agents using (run_id, agent_name)
 )
 

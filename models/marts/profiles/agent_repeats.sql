@@ -1,37 +1,47 @@
-{%- set in_order = values_in_order('value_mean', ['rollout_index']) -%}
 with
 
 -- the batch's rows only: the mart holds every run
-grouped as (
+means as (
+    select
+        run_id,
+        agent_name,
+        metric,
+        rollout_index,
+        value_mean
+    from {{ ref('repeat_metrics') }}
+    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
+        and value_mean is not null
+        and {{ is_primary_metric('metric') }}
+),
+
+spread as (
     select
         run_id,
         agent_name,
         metric,
         count(*) as repeat_count,
+        {{ mean_in_order('value_mean', ['rollout_index']) }} as mean_mean,
+        {{ finite(median('value_mean')) }} as mean_median,
+        case
+            when count(*) = 1 then 0e0
+            else {{ std_in_order('value_mean', ['rollout_index']) }}
+        end as mean_std,
         min(value_mean) as mean_min,
-        max(value_mean) as mean_max,
-        {{ median('value_mean') }} as mean_median,
-        {{ in_order }} as means,
-        {{ list_mean(in_order) }} as mean_mean
-    from {{ ref('repeat_metrics') }}
-    where run_id in (select batch.run_id from {{ ref('stg_runs') }} as batch)
-        and value_mean is not null
-        and {{ is_primary_metric('metric') }}
+        max(value_mean) as mean_max
+    from means
     group by
         run_id,
         agent_name,
         metric
 ),
 
-spread as (
+bounded as (
     select
-        grouped.*,
-        {{ group_std('grouped.means', 'grouped.mean_mean', 'grouped.repeat_count') }}
-            as mean_std,
-        {{ t_quantile('quantiles.quantile', '(grouped.repeat_count - 1)') }} as t
-    from grouped
+        spread.*,
+        {{ t_quantile('quantiles.quantile', '(spread.repeat_count - 1)') }} as t
+    from spread
     left join {{ ref('t_quantiles') }} as quantiles
-        on grouped.repeat_count - 1 = quantiles.degrees_of_freedom
+        on spread.repeat_count - 1 = quantiles.degrees_of_freedom
 ),
 
 repeats as (
@@ -40,9 +50,9 @@ repeats as (
         agent_name,
         metric,
         repeat_count,
-        {{ finite('mean_mean') }} as mean_mean,
-        {{ finite('mean_median') }} as mean_median,
-        {{ finite('mean_std') }} as mean_std,
+        mean_mean,
+        mean_median,
+        mean_std,
         mean_min,
         mean_max,
         {{ finite('mean_std / sqrt(repeat_count)') }} as mean_se,
@@ -50,7 +60,7 @@ repeats as (
             as mean_ci_low_95,
         {{ t_bound('mean_mean', 'mean_std', 'repeat_count', 't', '+') }}
             as mean_ci_high_95
-    from spread
+    from bounded
 )
 
 select * from repeats

@@ -10,17 +10,31 @@ tasks as (
 ),
 
 rewards as (
-    select
-        keys.run_id,
-        keys.task_index,
-        keys.agent_name,
-        outcomes.*
-    from {{ ref('int_task_outcomes') }} as outcomes
-    inner join {{ ref('int_task_keys') }} as keys using (task_key)
+    select * from {{ ref('int_task_metrics') }}
+    where metric = 'reward'
 ),
 
+-- sums of numbers that need not be whole depend on their order
 efforts as (
-    select * from {{ ref('int_task_efforts') }}
+    select
+        run_id,
+        task_index,
+        agent_name,
+        {{ mean_in_order('input_tokens', ['rollout_index']) }} as input_tokens_mean,
+        {{ mean_in_order('output_tokens', ['rollout_index']) }} as output_tokens_mean,
+        {{ mean_in_order('total_tokens', ['rollout_index']) }} as total_tokens_mean,
+        avg(cached_tokens) as cached_tokens_mean,
+        avg(reasoning_tokens) as reasoning_tokens_mean,
+        avg(turn_count) as turn_count_mean,
+        avg(tool_call_count) as tool_call_count_mean,
+        {{ mean_in_order('latency_ms', ['rollout_index']) }} as latency_ms_mean,
+        {{ mean_in_order('cost', ['rollout_index']) }} as cost_mean
+    from {{ ref('int_rollouts_matched') }}
+    where is_measured
+    group by
+        run_id,
+        task_index,
+        agent_name
 ),
 
 profiles as (
@@ -39,11 +53,11 @@ profiles as (
             / nullif(tasks.measured_count + tasks.missing_count, 0),
             100e0
         ) as completion_pct,
-        {{ finite('rewards.reward_mean') }} as reward_mean,
-        rewards.reward_max,
-        rewards.reward_min,
-        {{ finite('rewards.reward_median') }} as reward_median,
-        {{ finite('rewards.reward_std') }} as reward_std,
+        rewards.value_mean as reward_mean,
+        rewards.value_max as reward_max,
+        rewards.value_min as reward_min,
+        rewards.value_median as reward_median,
+        rewards.value_std as reward_std,
         efforts.input_tokens_mean,
         efforts.output_tokens_mean,
         efforts.total_tokens_mean,

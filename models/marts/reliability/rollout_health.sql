@@ -28,7 +28,6 @@ suspect_tasks as (
         answers.agent_name,
         answers.task_index
     from {{ ref('int_task_outcomes') }} as outcomes
-    inner join {{ ref('int_task_keys') }} using (task_key)
     inner join {{ ref('int_answer_groups') }} as answers
         using (run_id, agent_name, task_index)
     where outcomes.pass_count = 0 and answers.is_agreed

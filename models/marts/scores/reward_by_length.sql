@@ -1,5 +1,41 @@
+{%- set order = ['task_index'] -%}
 with
 
+tasks as (
+    select
+        *,
+        passing_tokens_mean - failing_tokens_mean as gap,
+        case when failing_tokens_mean is not null then passing_tokens_mean end
+            as mixed_passing_tokens,
+        case when passing_tokens_mean is not null then failing_tokens_mean end
+            as mixed_failing_tokens
+    from {{ ref('int_task_length_stats') }}
+),
+
+centers as (
+    select
+        run_id,
+        agent_name,
+        {{ sum_in_order('rollout_count * reward_mean', order) }}
+        / sum(rollout_count) as reward_center,
+        {{ sum_in_order('rollout_count * tokens_mean', order) }}
+        / sum(rollout_count) as tokens_center
+    from tasks
+    group by
+        run_id,
+        agent_name
+),
+
+offsets as (
+    select
+        tasks.*,
+        tasks.reward_mean - centers.reward_center as reward_offset,
+        tasks.tokens_mean - centers.tokens_center as tokens_offset
+    from tasks
+    inner join centers using (run_id, agent_name)
+),
+
+-- pooled sums: deviations from the task's mean, plus those of the task's mean
 agents as (
     select
         run_id,
@@ -9,29 +45,28 @@ agents as (
         count(gap) as mixed_task_count,
         min(reward_min) < max(reward_max) and min(tokens_min) < max(tokens_max)
             as is_varied,
-        {{ sum_in_order('products', ['task_key']) }} as within_products,
-        {{ sum_in_order('reward_squares', ['task_key']) }} as within_reward,
-        {{ sum_in_order('tokens_squares', ['task_key']) }} as within_tokens,
-        {{ sum_in_order('pooled_products', ['task_key']) }} as pooled_products,
-        {{ sum_in_order('pooled_reward_squares', ['task_key']) }} as pooled_reward,
-        {{ sum_in_order('pooled_tokens_squares', ['task_key']) }} as pooled_tokens,
-        {{ sum_in_order('mixed_passing_tokens', ['task_key']) }} as passing_sum,
-        {{ sum_in_order('mixed_failing_tokens', ['task_key']) }} as failing_sum,
-        min(gap) as gap_min,
-        max(gap) as gap_max,
-        {{ list_where(values_in_order('gap', ['task_key']), 'gap', 'gap is not null') }}
-            as gaps
-    from {{ ref('int_length_deviations') }}
+        {{ sum_in_order('products', order) }} as within_products,
+        {{ sum_in_order('reward_squares', order) }} as within_reward,
+        {{ sum_in_order('tokens_squares', order) }} as within_tokens,
+        {{ sum_in_order(
+            'products + rollout_count * reward_offset * tokens_offset', order
+        ) }} as pooled_products,
+        {{ sum_in_order(
+            'reward_squares + rollout_count * reward_offset * reward_offset', order
+        ) }} as pooled_reward,
+        {{ sum_in_order(
+            'tokens_squares + rollout_count * tokens_offset * tokens_offset', order
+        ) }} as pooled_tokens,
+        {{ mean_in_order('mixed_passing_tokens', order) }}
+            as passing_tokens_mean,
+        {{ mean_in_order('mixed_failing_tokens', order) }}
+            as failing_tokens_mean,
+        {{ mean_in_order('gap', order) }} as length_gap,
+        {{ error_in_order('gap', order) }} as length_gap_std_error
+    from offsets
     group by
         run_id,
         agent_name
-),
-
-averaged as (
-    select
-        *,
-        {{ list_mean('gaps') }} as gap_mean
-    from agents
 ),
 
 lengths as (
@@ -49,14 +84,11 @@ lengths as (
         {{ correlation('within_products', 'within_reward', 'within_tokens') }}
             as within_task_correlation,
         mixed_task_count,
-        {{ finite('passing_sum / nullif(mixed_task_count, 0)') }}
-            as passing_tokens_mean,
-        {{ finite('failing_sum / nullif(mixed_task_count, 0)') }}
-            as failing_tokens_mean,
-        {{ finite('gap_mean') }} as length_gap,
-        {{ mean_std_error('gaps', 'gap_mean', 'gap_min', 'gap_max') }}
-            as length_gap_std_error
-    from averaged
+        passing_tokens_mean,
+        failing_tokens_mean,
+        length_gap,
+        length_gap_std_error
+    from agents
 )
 
 select * from lengths

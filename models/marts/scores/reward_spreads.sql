@@ -39,9 +39,9 @@ spread as (
         count(case when reward >= pass_threshold then 1 end) as pass_count,
         count(distinct reward) as distinct_reward_count,
         min(reward) as reward_min,
-        percentile_cont(0.5) within group (order by reward) as reward_median,
-        percentile_cont(0.75) within group (order by reward) as reward_p75,
-        percentile_cont(0.9) within group (order by reward) as reward_p90,
+        {{ median('reward') }} as reward_median,
+        percentile_cont(0.75e0) within group (order by reward) as reward_p75,
+        percentile_cont(0.9e0) within group (order by reward) as reward_p90,
         max(reward) as reward_max
     from sliced
     group by

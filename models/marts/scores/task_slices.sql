@@ -4,7 +4,7 @@ with
 task_slices as (
     select
         slices.run_id,
-        tasks.task_index,
+        slices.task_index,
         slices.agent_name,
         slices.slice_by,
         slices.slice_value,
@@ -12,7 +12,6 @@ task_slices as (
             nullif(array_position(runs.slice_by, slices.slice_by), 0) - 1 as bigint
         ) as slice_by_index
     from {{ ref('int_task_slices') }} as slices
-    inner join {{ ref('int_task_keys') }} as tasks using (task_key)
     inner join {{ ref('stg_runs') }} as runs on slices.run_id = runs.run_id
     where slices.slice_by != 'all'
 )
