@@ -33,7 +33,7 @@ KEPT = (
     *("runs", "rollout_infos", "rollout_metrics", "task_profiles", "task_metrics"),
     *("agent_metrics", "repeat_metrics", "agent_repeats", "agent_reliability"),
     *("int_rollouts_keyed", "int_agent_labels", "int_rollouts_matched", "int_rollout_values"),
-    *("int_expected_rollouts", "int_expected_tasks", "int_task_efforts", "int_repeats"),
+    *("int_expected_rollouts", "int_expected_tasks", "int_task_metrics", "int_repeats"),
     *("int_failed_attempts", "int_agent_rollouts"),
 )
 STATISTICS_CHECKS = ("conserve_reliability", "conserve_slices", "order_scores")
