@@ -1,8 +1,12 @@
-"""Compare `spotter collect` with a bare aiohttp loop that writes nothing, and measure memory."""
+"""Compare `spotter collect` with a bare aiohttp loop that writes nothing, and measure memory.
+
+    python bench/collect_speed.py [--sizes 5000] [--rounds 3]
+
+The sizes are rollouts. Memory is measured with a fifth, and with ten times as many.
+"""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -17,10 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+from shared import SPOTTER, measure, size_parser
 
 GOALS = {256: 0.75, 1024: 0.55, 4096: 0.4}
-ROLLOUTS = 5_000
-MEMORY_ROLLOUTS = (1_000, 50_000)
 MEMORY_GOAL_MB = 50
 REPEATS = 10
 QUESTION = "y" * 10_000
@@ -57,24 +60,16 @@ def collect(folder: Path, port: int, *, rollouts: int, parallel: int) -> dict[st
     """Run the command; return its JSON result with the peak memory in MB."""
     tasks = folder / "tasks.jsonl"
     write_tasks(tasks, rollouts)
-    command = [
-        *("/usr/bin/env", str(Path(sys.executable).with_name("spotter")), "collect", "--json"),
-        *("-a", "agent", "-i", str(tasks), "-o", str(folder / "rollouts.jsonl"), "--overwrite"),
-        *("-n", str(REPEATS), "-p", str(parallel), "--disable-aggregation"),
-        *("--agent-url", f"agent=http://127.0.0.1:{port}"),
-    ]
-    code = (
-        "import resource, subprocess, sys; "
-        "done = subprocess.run(sys.argv[1:], check=True); "
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    taken = measure(
+        [
+            *(SPOTTER, "collect", "--json", "-n", str(REPEATS), "-p", str(parallel)),
+            *("-a", "agent", "-i", tasks, "-o", folder / "rollouts.jsonl", "--overwrite"),
+            *("--disable-aggregation", "--agent-url", f"agent=http://127.0.0.1:{port}"),
+        ]
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *command], check=True, capture_output=True, text=True
-    )
-    text, _, peak = done.stdout.strip().rpartition("\n")
-    result: dict[str, Any] = json.loads(text)
+    result: dict[str, Any] = json.loads(taken.printed)
     assert result["status"] == "complete"
-    return {**result, "memory_mb": int(peak) / 1024}
+    return {**result, "memory_mb": taken.megabytes}
 
 
 async def bare(port: int, *, rollouts: int, parallel: int) -> float:
@@ -96,43 +91,39 @@ async def bare(port: int, *, rollouts: int, parallel: int) -> float:
         return time.monotonic() - started
 
 
-def measure_speed(folder: Path, port: int, rounds: int) -> None:
+def measure_speed(folder: Path, port: int, size: int, rounds: int) -> None:
     """Print the ratio of the fastest rounds for each concurrency."""
     print("| at once | bare aiohttp | spotter | ratio | goal |")
     print("| --- | --- | --- | --- | --- |")
     for parallel, goal in GOALS.items():
         plain, ours = [], []
         for _ in range(rounds):
-            plain.append(asyncio.run(bare(port, rollouts=ROLLOUTS, parallel=parallel)))
-            ours.append(collect(folder, port, rollouts=ROLLOUTS, parallel=parallel)["seconds"])
+            plain.append(asyncio.run(bare(port, rollouts=size, parallel=parallel)))
+            ours.append(collect(folder, port, rollouts=size, parallel=parallel)["seconds"])
         ratio = min(plain) / min(ours)
-        rates = f"{ROLLOUTS / min(plain):.0f}/s | {ROLLOUTS / min(ours):.0f}/s"
+        rates = f"{size / min(plain):.0f}/s | {size / min(ours):.0f}/s"
         print(f"| {parallel:,} | {rates} | {ratio:.2f} | {goal} |", flush=True)
 
 
-def measure_memory(folder: Path, port: int) -> None:
+def measure_memory(folder: Path, port: int, rollouts: tuple[int, int]) -> None:
     """Print the peak memory of a small and of a large collection."""
     small, big = (
-        collect(folder, port, rollouts=rollouts, parallel=256)["memory_mb"]
-        for rollouts in MEMORY_ROLLOUTS
+        collect(folder, port, rollouts=count, parallel=256)["memory_mb"] for count in rollouts
     )
-    print(f"\nmemory: {small:.0f} MB at {MEMORY_ROLLOUTS[0]:,} rollouts,", end=" ")
-    print(f"{big:.0f} MB at {MEMORY_ROLLOUTS[1]:,}: {big - small:+.0f} MB", end=" ")
+    print(f"\nmemory: {small:.0f} MB at {rollouts[0]:,} rollouts,", end=" ")
+    print(f"{big:.0f} MB at {rollouts[1]:,}: {big - small:+.0f} MB", end=" ")
     print(f"(goal: below +{MEMORY_GOAL_MB})")
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--skip-memory", action="store_true")
-    options = parser.parse_args()
+    given = size_parser(__doc__, [5_000]).parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    with tempfile.TemporaryDirectory() as name, server() as port:
-        measure_speed(Path(name), port, options.rounds)
-        if not options.skip_memory:
-            measure_memory(Path(name), port)
+    with tempfile.TemporaryDirectory(dir=given.folder) as name, server() as port:
+        for size in given.sizes:
+            measure_speed(Path(name), port, size, given.rounds)
+            measure_memory(Path(name), port, (max(size // 5, REPEATS), size * 10))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,19 @@
 """Measure how long `spotter curate` takes to choose and write tasks of a large run.
 
-    python bench/curate_speed.py [--tasks 100000] [--repeats 1] [--rounds 3]
+    python bench/curate_speed.py [--sizes 100000] [--rounds 3]
 
-The run is profiled first, which is not measured. The ratio is that of `spotter curate` to a copy of
-the materialized inputs: what it costs to choose, compared with what it costs to write everything.
+The sizes are tasks, with one rollout each. The run is profiled first, which is not measured. The
+ratio is that of `spotter curate` to a copy of the materialized inputs: what it costs to choose,
+compared with what it costs to write everything.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from generate import generate
+from shared import SPOTTER, generated_run, measure, size_parser
 
 RECIPE = """
 keep: {pass_rate: [0.1, 0.9]}
@@ -25,46 +22,34 @@ order: random
 """
 
 
-def main() -> None:
+def curate(tasks: int, folder: Path, rounds: int) -> None:
     """Print the seconds, the processor time, the memory and the ratio of each round."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=100_000)
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
-    chosen = parser.parse_args()
-    folder = Path("bench/data")
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = folder / f"curate{chosen.tasks}x{chosen.repeats}"
-    rollouts, inputs = Path(f"{stem}.jsonl"), Path(f"{stem}_materialized_inputs.jsonl")
-    warehouse = Path(f"{stem}.duckdb")
-    if not rollouts.exists():
-        generate(chosen.tasks, chosen.repeats, stem)
+    rollouts = generated_run(folder, tasks, repeats=1)
+    stem = rollouts.with_suffix("")
+    warehouse, recipe_file = stem.with_suffix(".duckdb"), stem.with_suffix(".yml")
     if not warehouse.exists():
-        _spotter("profile", rollouts, "-w", warehouse, "--run-id", "run")
+        measure([SPOTTER, "profile", rollouts, "-w", warehouse, "--run-id", "run"])
+    options = ("-w", warehouse, "-o", f"{stem}.train", "--overwrite", "--recipe", recipe_file)
     for recipe in ("order: random\n", RECIPE):
-        Path(f"{stem}.yml").write_text(recipe, encoding="utf-8")
-        for _ in range(chosen.rounds):
-            copied = time.perf_counter()
-            shutil.copyfile(inputs, f"{stem}.copy")
-            copied = time.perf_counter() - copied
-            options = ("-w", warehouse, "-o", f"{stem}.train", "--overwrite")
-            seconds, cpu, memory = _spotter("curate", "run", *options, "--recipe", f"{stem}.yml")
+        recipe_file.write_text(recipe, encoding="utf-8")
+        for _ in range(rounds):
+            started = time.perf_counter()
+            shutil.copyfile(f"{stem}_materialized_inputs.jsonl", f"{stem}.copy")
+            copied = time.perf_counter() - started
+            taken = measure([SPOTTER, "curate", "run", *options])
             print(
-                f"{chosen.tasks:,} tasks, {len(recipe.splitlines())} lines of recipe:"
-                f" {seconds:.2f} s, {cpu:.2f} s of processor time, {memory:,.0f} MB,"
-                f" {seconds / copied:.1f} times a copy of the inputs"
+                f"{tasks:,} tasks, {len(recipe.splitlines())} lines of recipe:"
+                f" {taken.seconds:.2f} s, {taken.cpu_seconds:.2f} s of processor time,"
+                f" {taken.megabytes:,.0f} MB,"
+                f" {taken.seconds / copied:.1f} times a copy of the inputs"
             )
 
 
-def _spotter(*words: str | Path) -> tuple[float, float, float]:
-    program = str(Path(sys.executable).with_name("spotter"))
-    started = time.perf_counter()
-    process = subprocess.Popen([program, *map(str, words)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        sys.exit(f"{words} failed")
-    cpu = usage.ru_utime + usage.ru_stime
-    return time.perf_counter() - started, cpu, usage.ru_maxrss / 1024
+def main() -> None:
+    """Measure all sizes."""
+    given = size_parser(__doc__, [100_000]).parse_args()
+    for size in given.sizes:
+        curate(size, given.folder, given.rounds)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measure the time and memory of an export of many rollouts, and compare it with pandas.
 
-python bench/export_speed.py [--rollouts 1000000] [--sample-bytes 10000]
+    python bench/export_speed.py [--sizes 1000000]
 
 The warehouse contains synthetic marts, because only their sizes matter, above all the size of the
 tasks' samples. The ratio compares with pandas, which writes the same tables as Parquet and holds
@@ -9,19 +9,16 @@ each one in memory.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import duckdb
-from generate import generate
-from profile_speed import measure as measure_command
+from shared import SPOTTER, generated_run, measure, size_parser
 
+GENERATED = 10_000
+SAMPLE_BYTES = 10_000
 SMALL_MEMORY = ["--memory-limit", "500MB"]
 FORMATS = {
     "parquet": [],
@@ -40,7 +37,7 @@ for (name,) in tables.fetchall():
 """
 
 
-def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
+def grow(warehouse: Path, rollouts: int) -> None:
     """Copy the only run of a warehouse under other names until there are so many rollouts."""
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute(
@@ -59,49 +56,38 @@ def grow(warehouse: Path, rollouts: int, sample_bytes: int) -> None:
             )
         connection.execute(
             "update task_profiles"
-            f" set sample = to_json(repeat(md5(run_id || task_index), {sample_bytes // 32}))"
+            f" set sample = to_json(repeat(md5(run_id || task_index), {SAMPLE_BYTES // 32}))"
         )
 
 
-def measure(folder: Path, rollouts: int, sample_bytes: int) -> None:
+def export(folder: Path, rollouts: int) -> None:
     """Create a warehouse, export it in each format, and print time and memory."""
     warehouse = folder / "warehouse.duckdb"
-    generate(625, 16, folder / "run", row_bytes=2000)
-    spotter = [sys.executable, "-m", "collector"]
-    subprocess.run(
-        [*spotter, "profile", str(folder / "run.jsonl"), "-w", str(warehouse)],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    run = generated_run(folder, min(rollouts, GENERATED))
+    measure([SPOTTER, "profile", run, "-w", warehouse])
     # in a separate process: the memory of this one would count for the processes it starts
-    growing = multiprocessing.Process(target=grow, args=(warehouse, rollouts, sample_bytes))
+    growing = multiprocessing.Process(target=grow, args=(warehouse, rollouts))
     growing.start()
     growing.join()
     print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
     seconds = {}
     for name, flags in FORMATS.items():
-        output = str(folder / name.partition(" ")[0])
-        command = [*spotter, "export", "-w", str(warehouse), "-o", output, *flags]
-        taken = measure_command(command)
+        output = folder / name.partition(" ")[0]
+        taken = measure([SPOTTER, "export", "-w", warehouse, "-o", output, *flags])
         seconds[name] = taken.seconds
         print(f"{name:17} and a snapshot {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
     (folder / "pandas").mkdir()
-    taken = measure_command([sys.executable, "-c", PANDAS, str(warehouse), str(folder / "pandas")])
+    taken = measure([sys.executable, "-c", PANDAS, warehouse, folder / "pandas"])
     print(f"pandas, Parquet alone            {taken.seconds:7.1f} s {taken.megabytes:6.0f} MB")
     print(f"ratio {taken.seconds / seconds['parquet']:.1f}")
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rollouts", type=int, default=1_000_000)
-    parser.add_argument("--sample-bytes", type=int, default=10_000)
-    options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
-    try:
-        measure(folder, options.rollouts, options.sample_bytes)
-    finally:
-        shutil.rmtree(folder)
+    given = size_parser(__doc__, [1_000_000]).parse_args()
+    for size in given.sizes:
+        with tempfile.TemporaryDirectory(dir=given.folder) as name:
+            export(Path(name), size)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """Measure the time and memory of importing a large log, and compare them with a plain read.
 
-python bench/import_memory.py [--megabytes 1000]
+python bench/import_memory.py [--sizes 1000]
 
-The ratio compares with a program that parses each row and writes it again.
+The sizes are megabytes. The ratio compares with a program that parses each row and writes it again.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from profile_speed import measure
+from shared import SPOTTER, measure, size_parser
 
 Row = dict[str, Any]
 REPEATS = 8
@@ -71,24 +70,27 @@ def write_log(path: Path, make: Callable[[int], Row], size: int) -> int:
         return sum(1 for line in lines() if file.write(line))
 
 
+def compare(name: str, megabytes: int, folder: Path) -> None:
+    """Import a log of one kind, and print time, memory and the ratio."""
+    file_name, make = LOGS[name]
+    log = folder / file_name
+    rows = write_log(log, make, megabytes * 1_000_000)
+    imported = measure([SPOTTER, "import", log, "-o", folder / "run.jsonl"])
+    copied = measure([sys.executable, "-c", COPY, log, folder / "copy"])
+    print(
+        f"{name}: {megabytes:,} MB, {rows:,} rows: {imported.seconds:.1f} s,"
+        f" {imported.megabytes:.0f} MB,"
+        f" {imported.seconds / copied.seconds:.1f} × the time of a plain copy"
+    )
+
+
 def main() -> None:
-    """Import a log of each kind, and print time, memory and the ratio."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--megabytes", type=int, default=1000)
-    megabytes = parser.parse_args().megabytes
-    spotter = str(Path(sys.executable).with_name("spotter"))
-    for name, (file_name, make) in LOGS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder, file_name)
-            rows = write_log(log, make, megabytes * 1_000_000)
-            words = ["import", str(log), "-o", str(Path(folder, "run.jsonl"))]
-            imported = measure([spotter, *words])
-            copied = measure([sys.executable, "-c", COPY, str(log), str(Path(folder, "copy"))])
-            ratio = imported.seconds / copied.seconds
-            print(
-                f"{name}: {megabytes:,} MB, {rows:,} rows: {imported.seconds:.1f} s,"
-                f" {imported.megabytes:.0f} MB, {ratio:.1f} × the time of a plain copy"
-            )
+    """Import a log of each kind and size."""
+    given = size_parser(__doc__, [1000]).parse_args()
+    for size in given.sizes:
+        for name in LOGS:
+            with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+                compare(name, size, Path(folder))
 
 
 if __name__ == "__main__":

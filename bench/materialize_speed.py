@@ -1,17 +1,20 @@
-"""Measure what materializing costs: CPU seconds per 100 MB written, and memory at two sizes."""
+"""Measure what materializing costs: CPU seconds per 100 MB written, and memory at two sizes.
+
+    python bench/materialize_speed.py [--sizes 100 1000]
+
+The sizes are megabytes written.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from shared import measure, size_parser
+
 REPEATS = 8
-SIZES_MB = (100, 1_000)
 GOAL_SECONDS = 1.0
 ROW_BYTES = 10_000
 CODE = """
@@ -25,7 +28,7 @@ settings = RowSettings(agent_name="agent", num_repeats=int(sys.argv[3]),
                        responses_create_params={"temperature": 0.7})
 before = time.process_time()
 with Drafts() as drafts:
-    with drafts.open(Path(sys.argv[2])) as out:
+    with drafts.open(Path(sys.argv[2]), replaces=lambda path: True) as out:
         materialize(Path(sys.argv[1]), settings, out)
     drafts.publish()
 print(time.process_time() - before)
@@ -41,38 +44,28 @@ def write_tasks(path: Path, megabytes: int, repeats: int) -> None:
             file.write(json.dumps({"id": number, "responses_create_params": params}) + "\n")
 
 
-def measure(folder: Path, megabytes: int, repeats: int, seed: str) -> tuple[float, float, int]:
-    """Return CPU seconds, megabytes written and peak memory in MB, in a process of its own."""
+def materialize(folder: Path, megabytes: int, repeats: int, seed: str) -> None:
+    """Materialize tasks in a process of its own, and print a line."""
     tasks, out = folder / "tasks.jsonl", folder / "out.jsonl"
     write_tasks(tasks, megabytes, repeats)
-    command = [sys.executable, "-c", CODE, str(tasks), str(out), str(repeats), seed]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        seconds = float(process.stdout.read())
-        _, _, usage = _wait(process)
-    return seconds, out.stat().st_size / 1e6, usage.ru_maxrss // 1024
-
-
-def _wait(process: subprocess.Popen[str]) -> tuple[int, int, resource.struct_rusage]:
-    pid, status, usage = os.wait4(process.pid, 0)
-    process.returncode = status
-    return pid, status, usage
+    taken = measure([sys.executable, "-c", CODE, tasks, out, str(repeats), seed])
+    seconds, written = float(taken.printed), out.stat().st_size / 1e6
+    print(
+        f"| {repeats} | {seed} | {written:.0f} MB | {seconds:.2f} s"
+        f" | {seconds / written * 100:.2f} s | {GOAL_SECONDS} s | {taken.megabytes:.0f} MB |",
+        flush=True,
+    )
 
 
 def main() -> None:
     """Measure and print."""
+    given = size_parser(__doc__, [100, 1_000]).parse_args()
     print("| repeats | seed | written | CPU | CPU per 100 MB | goal | memory |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    with tempfile.TemporaryDirectory() as name:
-        for megabytes in SIZES_MB:
+    with tempfile.TemporaryDirectory(dir=given.folder) as name:
+        for megabytes in given.sizes:
             for repeats, seed in ((1, "no"), (REPEATS, "no"), (REPEATS, "seed")):
-                seconds, written, memory = measure(Path(name), megabytes, repeats, seed)
-                cost = seconds / written * 100
-                print(
-                    f"| {repeats} | {seed} | {written:.0f} MB | {seconds:.2f} s"
-                    f" | {cost:.2f} s | {GOAL_SECONDS} s | {memory} MB |",
-                    flush=True,
-                )
+                materialize(Path(name), megabytes, repeats, seed)
 
 
 if __name__ == "__main__":

@@ -7,40 +7,35 @@ The time to profile the shards is not counted: many machines do that at once.
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from pathlib import Path
 
-from generate import generate
-from profile_speed import HERE, REPEATS, best, measure
+from shared import REPEATS, SPOTTER, best, generated_run, measure, size_parser
 
 SHARDS = 8
 TASK = re.compile(rb'"_ng_task_index":(\d+)')
-SPOTTER = str(Path(sys.executable).with_name("spotter"))
 
 
-def split(stem: Path, folder: Path) -> list[Path]:
+def split(stem: Path, folder: Path, count: int) -> list[Path]:
     """Cut the files of a run into shards by task, and return their rollouts."""
     folder.mkdir(exist_ok=True)
     for suffix in (".jsonl", "_materialized_inputs.jsonl"):
-        files = [(folder / f"part{number}{suffix}").open("wb") for number in range(SHARDS)]
+        files = [(folder / f"part{number}{suffix}").open("wb") for number in range(count)]
         with stem.with_name(stem.name + suffix).open("rb") as source:
             for line in source:
                 found = TASK.search(line)
                 assert found
-                files[int(found[1]) % SHARDS].write(line)
+                files[int(found[1]) % count].write(line)
         for file in files:
             file.close()
-    return [folder / f"part{number}.jsonl" for number in range(SHARDS)]
+    return [folder / f"part{number}.jsonl" for number in range(count)]
 
 
 def compare(size: int, folder: Path, rounds: int) -> None:
     """Measure one size and print a line."""
-    stem = folder / f"run{size}"
-    if not stem.with_name(f"{stem.name}.jsonl").exists():
-        generate(-(-size // REPEATS), REPEATS, stem)
-    shards = split(stem, folder / f"shards{size}")
+    rollouts = generated_run(folder, size)
+    count = min(SHARDS, -(-size // REPEATS))
+    shards = split(rollouts.with_suffix(""), folder / f"shards{size}", count)
     for shard in shards:
         words = ("--run-id", "r", "--shard", "--no-files", "-w", str(shard.with_suffix(".duckdb")))
         measure([SPOTTER, "profile", str(shard), *words])
@@ -52,7 +47,7 @@ def compare(size: int, folder: Path, rounds: int) -> None:
         for path in (whole, merged):
             path.unlink(missing_ok=True)
         words = ("-w", str(whole), "--run-id", "r", "--output-dir", str(output))
-        profiles.append(measure([SPOTTER, "profile", f"{stem}.jsonl", *words]))
+        profiles.append(measure([SPOTTER, "profile", rollouts, *words]))
         warehouses = [str(shard.with_suffix(".duckdb")) for shard in shards]
         merges.append(
             measure([SPOTTER, "merge", *warehouses, "-w", str(merged), "-o", str(output)])
@@ -69,12 +64,7 @@ def compare(size: int, folder: Path, rounds: int) -> None:
 
 def main() -> None:
     """Compare all sizes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[16_000, 160_000])
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--folder", type=Path, default=HERE / "data")
-    given = parser.parse_args()
-    given.folder.mkdir(parents=True, exist_ok=True)
+    given = size_parser(__doc__, [16_000, 160_000], rounds=2).parse_args()
     print("rollouts  profile s  merge s  ratio  profile MB  merge MB  shards MB")
     for size in given.sizes:
         compare(size, given.folder, given.rounds)

@@ -10,17 +10,14 @@ size to the next: the first GB also pays for the start and for some 200 steps of
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from generate import generate
+from shared import SPOTTER, generated_run, size_parser
 
-REPEATS = 16
 POLL_S = 0.5
 PARTITIONS = "spark.sql.shuffle.partitions=8"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -37,11 +34,7 @@ class Measure:
 
 def main() -> None:
     """Measure every size, and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[16_000, 160_000])
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "data")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
+    options = size_parser(__doc__, [16_000, 160_000]).parse_args()
     before: Measure | None = None
     print(f"{'rollouts':>9} {'GB':>6} {'seconds':>8} {'CPU s':>7} {'CPU s per GB more':>18}")
     for size in sorted(options.sizes):
@@ -60,12 +53,10 @@ def main() -> None:
 
 def measure(size: int, folder: Path) -> Measure:
     """Profile a generated run on Spark, into marts and a warehouse of its own."""
-    rollouts = folder / f"run{size}.jsonl"
-    if not rollouts.exists():
-        generate(-(-size // REPEATS), REPEATS, folder / f"run{size}")
-    files = (rollouts, rollouts.with_name(f"run{size}_materialized_inputs.jsonl"))
+    rollouts = generated_run(folder, size)
+    inputs = rollouts.with_name(f"{rollouts.stem}_materialized_inputs.jsonl")
     command = [
-        *(sys.executable, "-m", "collector", "profile", str(rollouts), "--engine", "spark"),
+        *(SPOTTER, "profile", str(rollouts), "--engine", "spark"),
         *("--no-files", "--warehouse", str(folder / f"spark{size}.duckdb")),
     ]
     settings = {
@@ -81,7 +72,7 @@ def measure(size: int, folder: Path) -> Measure:
     if process.returncode:
         raise SystemExit(process.returncode)
     return Measure(
-        sum(path.stat().st_size for path in files) / 1e9,
+        sum(path.stat().st_size for path in (rollouts, inputs)) / 1e9,
         time.perf_counter() - started,
         sum(ticks.values()) / TICKS,
     )

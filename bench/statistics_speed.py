@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import re
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from unittest import mock
 
-from generate import generate
-from profile_speed import LARGE, REPEATS
+from shared import LARGE, generated_run, measure, size_parser
 
 from collector import artifacts
 from collector.profiling import profile as profiling
@@ -32,29 +29,25 @@ GOAL = 0.5
 KEPT = (
     *("runs", "rollout_infos", "rollout_metrics", "task_profiles", "task_metrics"),
     *("agent_metrics", "repeat_metrics", "agent_repeats", "agent_reliability"),
-    *("int_rollouts_keyed", "int_agent_labels", "int_rollouts_matched", "int_rollout_values"),
-    *("int_expected_rollouts", "int_expected_tasks", "int_task_metrics", "int_repeats"),
-    *("int_failed_attempts", "int_agent_rollouts"),
 )
 STATISTICS_CHECKS = ("conserve_reliability", "conserve_slices", "order_scores")
-LOOK = re.compile(r"from_json\(.*?\}'\)", re.DOTALL)
-ONLY_USAGE = (
-    "struct_pack(usage := from_json(fields['response'], '{\"usage\": \"JSON\"}').usage,"
-    " model := null::varchar, status := null::varchar, incomplete_details := null::json,"
-    " output := null::struct("
-    "type varchar, status varchar, content json, name varchar, arguments varchar,"
-    " input varchar, action varchar, code varchar, queries varchar, summary varchar)[])"
-)
+READ = "from_json(response,"
+READ_USAGE = "from_json(json_object('usage', response -> '$.usage'),"
 
 
 def without_statistics(plan: Plan) -> Plan:
     """Remove the statistics models, their checks, and the fields that staging reads for them."""
+    needed = {model.name for model in plan.models if model.name in KEPT or model.layer == "exports"}
+    for model in reversed(plan.models):
+        readers = (one for one in plan.models if one.name in needed)
+        if model.layer != "marts" and any(model.relation in one.sql for one in readers):
+            needed.add(model.name)
     models = tuple(
-        dataclasses.replace(model, sql=LOOK.sub(ONLY_USAGE, model.sql))
+        dataclasses.replace(model, sql=model.sql.replace(READ, READ_USAGE))
         for model in plan.models
-        if model.layer in ("staging", "audits", "exports") or model.name in KEPT
+        if model.layer in ("staging", "audits") or model.name in needed
     )
-    assert any(ONLY_USAGE in model.sql for model in models)
+    assert any(READ_USAGE in model.sql for model in models)
     checks = tuple(check for check in plan.checks if check.name not in STATISTICS_CHECKS)
     return dataclasses.replace(plan, models=models, checks=checks)
 
@@ -86,19 +79,17 @@ def _profile_seconds(rollouts: Path, plan: Plan, statistics: Statistics) -> floa
 def round_seconds(rollouts: Path, kind: str, slice_by: list[str]) -> float:
     """Run one round in a separate process, and return its seconds."""
     sliced = [word for field in slice_by for word in ("--slice-by", field)]
-    command = [sys.executable, __file__, "--one", kind, str(rollouts), *sliced]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    command: list[str | Path] = [sys.executable, __file__, "--one", kind, rollouts, *sliced]
+    return float(measure(command).printed)
 
 
 def compare(size: int, folder: Path, rounds: int, slice_by: list[str]) -> None:
     """Measure one size alternately with and without statistics, and print a line."""
-    stem = folder / f"run{size}"
-    if not stem.with_suffix(".jsonl").exists():
-        generate(-(-size // REPEATS), REPEATS, stem)
+    rollouts = generated_run(folder, size)
     took: dict[str, list[float]] = {"without": [], "with": []}
     for _ in range(rounds):
         for kind, values in took.items():
-            values.append(round_seconds(stem.with_suffix(".jsonl"), kind, slice_by))
+            values.append(round_seconds(rollouts, kind, slice_by))
     plain, full = min(took["without"]), min(took["with"])
     print(
         f"{size:>9,} rollouts: {plain:.2f} s without, {full:.2f} s with statistics:"
@@ -108,10 +99,7 @@ def compare(size: int, folder: Path, rounds: int, slice_by: list[str]) -> None:
 
 def main() -> None:
     """Measure every size, or run the one round that --one names."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 16_000, 160_000])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--folder", type=Path, default=Path(__file__).parent / "data")
+    parser = size_parser(__doc__, [1_000, 16_000, 160_000])
     parser.add_argument("--slice-by", action="append", default=[])
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -122,7 +110,6 @@ def main() -> None:
         )
         print(took)
         return
-    given.folder.mkdir(exist_ok=True)
     for size in given.sizes:
         compare(size, given.folder, given.rounds, given.slice_by)
 

@@ -1,21 +1,17 @@
 """Measure the viewer with a rollouts file of a gigabyte: indexes, pages, searches, and memory.
 
-python bench/view_speed.py [--tasks 3400] [--repeats 16]
+    python bench/view_speed.py [--sizes 54400]
 
 The ratio compares opening a rollout with a scan of the file for its line, without an index.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
-import os
 import random
-import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,7 +19,7 @@ from pathlib import Path
 
 import httpx
 import orjson
-from generate import generate
+from shared import REPEATS, SPOTTER, generated_run, measure, size_parser
 
 LOOKS = 200
 GOALS = {"first page": 1.0, "rollout": 0.2, "search": 1.0, "memory": 500}
@@ -33,7 +29,7 @@ QUERIES = ("refund of order", "shipping status first", "no rollout says this", "
 @contextlib.contextmanager
 def viewer(warehouse: Path) -> Iterator[tuple[int, httpx.Client]]:
     """Start a viewer in a separate process, and yield its process id and a client."""
-    command = [sys.executable, "-m", "collector", "view", str(warehouse), "--json", "--no-browser"]
+    command = [SPOTTER, "view", str(warehouse), "--json", "--no-browser"]
     with subprocess.Popen([*command, "--port", "0"], stdout=subprocess.PIPE) as process:
         assert process.stdout
         address = json.loads(process.stdout.readline())["url"]
@@ -87,15 +83,13 @@ def peak_mb(pid: int) -> int:
     return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM"))
 
 
-def measure(folder: Path, tasks: int, repeats: int) -> None:
+def look(folder: Path, size: int) -> None:
     """Write a run, profile it, open its pages, and print time and memory."""
-    stem, warehouse = folder / "run", folder / "warehouse.duckdb"
-    generate(tasks, repeats, stem)
-    rollouts = folder / "run.jsonl"
-    profile = [sys.executable, "-m", "collector", "profile", str(rollouts), "--run-id", "run"]
-    subprocess.run([*profile, "-w", str(warehouse)], check=True, stdout=subprocess.DEVNULL)
+    rollouts, warehouse = generated_run(folder, size), folder / "warehouse.duckdb"
+    measure([SPOTTER, "profile", rollouts, "--run-id", "run", "-w", warehouse])
+    tasks = -(-size // REPEATS)
     rng = random.Random(1)
-    keys = [(rng.randrange(tasks), rng.randrange(repeats)) for _ in range(LOOKS)]
+    keys = [(rng.randrange(tasks), rng.randrange(REPEATS)) for _ in range(min(LOOKS, size))]
     with viewer(warehouse) as (pid, client):
         index = index_seconds(client, "run")
         pages = {
@@ -104,7 +98,7 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
                 ("/", {}),
                 ("/run", {"run": "run"}),
                 ("/tasks", {"run": "run", "sort": "-reward_std", "q": "customer"}),
-                ("/task", {"run": "run", "task": 1}),
+                ("/task", {"run": "run", "task": 0}),
             )
         }
         looks = [page_seconds(client, "/rollout", run="run", task=t, rollout=r) for t, r in keys]
@@ -117,13 +111,13 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
     texts = sum(path.stat().st_size for path in (folder / ".spotter-index").glob("*.texts"))
     scan = statistics.mean(scan_seconds(rollouts, *key) for key in keys[:5])
     typical = statistics.median(looks)
-    print(f"rollouts file {rollouts.stat().st_size / 1e9:.2f} GB, {tasks * repeats:,} rollouts")
+    print(f"rollouts file {rollouts.stat().st_size / 1e9:.2f} GB, {tasks * REPEATS:,} rollouts")
     print(f"index, once          {index:7.2f} s")
     for path, seconds in pages.items():
         print(f"first {path:14} {seconds:7.3f} s   goal {GOALS['first page']} s")
     print(
         f"a rollout, median    {typical:7.3f} s   goal {GOALS['rollout']} s,"
-        f" slowest of {LOOKS} {max(looks):.3f} s"
+        f" slowest of {len(looks)} {max(looks):.3f} s"
     )
     print(f"a rollout, by a scan {scan:7.3f} s   {scan / typical:.0f} times as long")
     print(f"index of texts, once {text_index:7.2f} s   {texts / 1e6:.0f} MB on disk")
@@ -137,15 +131,10 @@ def measure(folder: Path, tasks: int, repeats: int) -> None:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tasks", type=int, default=3400)
-    parser.add_argument("--repeats", type=int, default=16)
-    given = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="spotter-bench-", dir=os.environ.get("TMPDIR")))
-    try:
-        measure(folder, given.tasks, given.repeats)
-    finally:
-        shutil.rmtree(folder)
+    given = size_parser(__doc__, [54_400]).parse_args()
+    for size in given.sizes:
+        with tempfile.TemporaryDirectory(dir=given.folder) as name:
+            look(Path(name), size)
 
 
 if __name__ == "__main__":
