@@ -13,7 +13,7 @@ from collector.atomic_files import Drafts, anything
 from collector.collection import record as records
 from collector.collection import record_changes
 from collector.collection.discovery import AgentFinder
-from collector.collection.fingerprints import Fingerprint, fingerprint_of
+from collector.collection.fingerprints import Fingerprint, changed_settings, fingerprint_of
 from collector.collection.journal import Journal
 from collector.collection.materialize import Materialized, materialize, unused_names
 from collector.collection.plan_preparation import planned_run
@@ -175,14 +175,20 @@ class _Preparation:
         if not inputs.exists():
             return records.new_record(self.settings, self._draft_inputs(say))
         begun = fingerprint_of(inputs)
+        problems: list[str] = []
         # until NeMo Gym 0.5, rows with an agent of their own kept it
         for keeps in (False, True) if self.settings.agent_name else (False,):
-            rows = Fingerprint()
+            rows = Fingerprint(begun)
             materialized = self._materialize(cast("BinaryIO", rows), keeps_own_agents=keeps)
-            if rows.value == begun:
-                materialized.sha256 = sha256_of(inputs)
+            if rows.has_rows_of(begun):
+                if rows.new_count:
+                    materialized = self._draft_inputs(say, keeps_own_agents=keeps)
+                else:
+                    materialized.sha256 = sha256_of(inputs)
                 return records.new_record(self.settings, materialized, keeps_own_agents=keeps)
-        raise self.resumption.mismatch([f"the input or the settings: they do not lead to {inputs}"])
+            problems = problems or [*changed_settings(begun, rows)]
+        unknown = f"the input or the settings: they do not lead to {inputs}"
+        raise self.resumption.mismatch(problems or [unknown])
 
 
 def _warnings(settings: CollectSettings, materialized: Materialized) -> Iterator[str]:

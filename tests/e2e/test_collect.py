@@ -321,9 +321,34 @@ def test_a_run_of_nemo_gyms_collector_can_be_resumed(
     run.rollouts.with_name("out_run.json").unlink()
     lines = run.rollouts.read_bytes().splitlines(keepends=True)
     run.rollouts.write_bytes(lines[0] + b"\n" + lines[1])
-    assert collect(gym, tasks, "-n", "2", "--resume").returncode == 2
     assert collect(gym, tasks, "--resume").returncode == 0
     assert len(rows_of_tolerantly(run.rollouts)) == 3
+
+
+def test_a_run_of_nemo_gyms_collector_can_be_topped_up(
+    start_gym: GymFactory, workspace: Path, run: Profiled
+) -> None:
+    gym = start_gym()
+    tasks = write_tasks(workspace, 4)
+    assert collect(gym, tasks, "--limit", "2", "-n", "2", "--interleave-repeats").returncode == 0
+    run.rollouts.with_name("out_run.json").unlink()
+    for flags, named in (
+        (("--limit", "1", "-n", "2"), "limit or input_jsonl_fpath: it had 2 tasks, now 1"),
+        (("--limit", "2"), "num_repeats: it had 4 rollouts, now 2 of them"),
+        (("-n", "2", "--responses-create-params", "{top_p: 1}"), "responses_create_params: the"),
+        (("-n", "2", "--num-repeats-add-seed"), "num_repeats_add_seed or responses_create"),
+        (("-n", "2", "--agent-map", "{my_agent: x}", "-a", "x"), "agent_name: the rows of the"),
+    ):
+        refused = collect(gym, tasks, "--resume", *flags)
+        assert refused.returncode == 2
+        assert named in refused.stderr
+    assert_whole(run, 4)
+    assert collect(gym, tasks, "--limit", "3", "-n", "3", "--resume").returncode == 0
+    assert_whole(run, 9)
+    assert set(gym.stats()["seen"].values()) == {1}
+    assert record_of(run)["materialized"]["rollout_count"] == 9
+    assert collect(gym, tasks, "-n", "3", "--resume").returncode == 0
+    assert_whole(run, 12)
 
 
 def rows_of_tolerantly(path: Path) -> list[Row]:

@@ -202,6 +202,18 @@ def test_a_limit_that_contradicts_itself_is_refused(
     assert named in done.stderr
 
 
+def test_an_empty_key_is_pointed_out(workspace: Path) -> None:
+    settings = (
+        "+policy_base_url=http://127.0.0.1:1/v1",
+        "+policy_model_name=m",
+        "+policy_api_key=",
+    )
+    configs = f"+config_paths=[{OPENAI},{WORKPLACE}]"
+    with running_gym(configs, *settings, cwd=workspace, command="ng_run") as gym:
+        pass
+    assert gym.errors.count("openai_api_key is empty") == 1
+
+
 def test_a_model_that_fails_is_a_failed_rollout_with_a_reason_on_both_terminals(
     start_endpoint: EndpointFactory, workspace: Path
 ) -> None:

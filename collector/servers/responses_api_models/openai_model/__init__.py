@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from http import HTTPStatus
 
 from collector.servers.responses_api_models.base import LanguageModel, ModelError, Row
@@ -20,6 +21,7 @@ from collector.servers.responses_api_models.openai_model.settings import (
     parse_settings,
 )
 
+LOG = logging.getLogger("spotter")
 __all__ = ["OpenAIModel", "OpenAISettings"]
 # the status codes of an endpoint that does not offer a path
 NOT_OFFERED = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.NOT_IMPLEMENTED)
@@ -32,6 +34,11 @@ class OpenAIModel(LanguageModel):
         """Check the settings; raise ValueError if one is wrong."""
         super().__init__(settings)
         checked = parse_settings(settings)
+        if "openai_api_key" in settings and not checked.key:
+            LOG.warning(
+                "warning: openai_api_key is empty, so requests to the endpoint have no key\n"
+                "  what to do: if the key comes from an environment variable, set the variable"
+            )
         self._model = checked.openai_model
         self._api: Api = checked.api
         self._endpoint = OpenAIEndpoint(checked)
