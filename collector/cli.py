@@ -18,13 +18,14 @@ import typer
 from collector.commands.common import PRINTED, print_json
 from collector.commands.setting_options import with_setting_options
 from collector.errors import FileError, SpotterError, UsageError
-from collector.overrides import Override, declared_overrides, to_flags
+from collector.overrides import Override, declared_overrides, rename_flags, to_flags
 from collector.terminal import say
 
 gc.set_threshold(50_000, 20, 20)  # a start makes many objects and little garbage
 SIGNAL_WORDS: dict[int, str] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 SECOND_SIGNAL_SECONDS = 1.0
 """How long a command may take to end after a second signal."""
+HELP = {name: Override("--help", is_switch=True) for name in ("h", "help")}
 COMMANDS = {
     "demo": "demo",
     "run": "run",
@@ -207,13 +208,14 @@ def known_overrides(name: str, *, with_serve: bool) -> dict[str, Override]:
     module = _module(name)
     command = with_setting_options(getattr(module, COMMANDS[name]))
     declared = declared_overrides(command, with_serve=with_serve)
-    return {**declared, **getattr(module, "FOREIGN", {})}
+    return {**HELP, **declared, **getattr(module, "FOREIGN", {})}
 
 
 def _flags(given: list[str]) -> list[str]:
     """Return the arguments with overrides as flags; most calls have no override."""
     if not given or given[0] not in COMMANDS:
         return given
+    given = [*rename_flags(given, getattr(_module(given[0]), "GYM_FLAGS", {}))]
     if not any("=" in word or word.startswith("+") for word in given):
         return given
     return to_flags(given, known_overrides(given[0], with_serve="--serve" in given), say)

@@ -6,7 +6,7 @@ there, once. Only switches and lists are parsed here, because they decide how ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, get_args, get_origin, get_type_hints
 
@@ -83,6 +83,20 @@ def declared_overrides(
             off=off or None,
         )
     return overrides
+
+
+def rename_flags(arguments: Iterable[str], keys: Mapping[str, str]) -> Iterator[str]:
+    """Replace NeMo Gym's flags, with their values, by the overrides that have these keys."""
+    words = iter(arguments)
+    for word in words:
+        flag, equals, text = word.partition("=")
+        if flag not in keys:
+            yield word
+            continue
+        value = text if equals else next(words, None)
+        if value is None:
+            raise UsageError(f"{flag} needs a value")
+        yield f"+{keys[flag]}={value}"
 
 
 def to_flags(

@@ -40,6 +40,16 @@ FOREIGN = {
 }
 """Settings of NeMo Gym's collector that have no effect here, or are refused."""
 
+GYM_FLAGS = {
+    "--agent": "agent_name",
+    "--concurrency": "num_samples_in_parallel",
+    **{
+        f"--{name.replace('_', '-')}": f"responses_create_params.{name}"
+        for name in ("temperature", "top_p", "max_output_tokens")
+    },
+}
+"""Flags of `gym eval run` that have other names here, and the keys of their overrides."""
+
 
 def collect(
     settings: CollectOptions,
@@ -79,7 +89,8 @@ def collect(
 
     Writes <output>.jsonl line by line, and beside it the materialized inputs, failed attempts, a
     record of the run and the agents' own metrics. Exits with 3 if rollouts are missing in the end,
-    unless the time budget, --dispatch-budget-s, is the only reason.
+    unless the time budget, --dispatch-budget-s, is the only reason. NeMo Gym's flags --agent,
+    --concurrency, --temperature, --top-p and --max-output-tokens work too.
 
     \b
     spotter collect -a my_agent -i tasks.jsonl -o results/rollouts.jsonl -n 4

@@ -120,6 +120,21 @@ def test_settings_of_nemo_gym_that_mean_nothing_here_are_accepted(
     assert "collects in its own way" in refused.stderr
 
 
+def test_the_flags_of_gym_eval_run_are_settings_too(
+    start_gym: GymFactory, workspace: Path, run: Profiled
+) -> None:
+    write_tasks(workspace, 2)
+    model = ("--temperature", "0.5", "--top-p=0.9", "--max-output-tokens", "64")
+    base = ("--agent", AGENT, "--concurrency", "1", *model, start_gym().agent_url)
+    files = ("+input_jsonl_fpath=tasks.jsonl", "+output_jsonl_fpath=out.jsonl")
+    done = run_command("ng_collect_rollouts", *base, *files, cwd=workspace)
+    assert done.returncode == 0, done.stderr
+    for row in rows_of(run.inputs):
+        assert row["agent_ref"]["name"] == AGENT
+        sent = row["responses_create_params"]
+        assert (sent["temperature"], sent["top_p"], sent["max_output_tokens"]) == (0.5, 0.9, 64)
+
+
 def test_attempts_are_limited_by_the_environment_too(
     start_gym: GymFactory, workspace: Path, run: Profiled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

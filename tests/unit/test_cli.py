@@ -6,14 +6,16 @@ import re
 import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from collector.cli import COMMANDS, known_overrides, make_app
+from collector.cli import COMMANDS, HELP, known_overrides, make_app
 from collector.errors import ServerError
 from collector.overrides import ANY
+from tests.programs import run_command
 from tests.support import ROOT
 
 APP = make_app(*COMMANDS)
@@ -33,12 +35,19 @@ def test_help_describes_every_option(command: str, flag: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+def test_an_override_shows_the_help_too(command: str, workspace: Path) -> None:
+    done = run_command("spotter", command, "+h=true", cwd=workspace)
+    assert done.returncode == 0
+    assert f"spotter {command} " in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_docs_show_the_command(command: str) -> None:
     assert f"## spotter {command}" in PAGE
     for name, override in known_overrides(command, with_serve=True).items():
         # the page has a rule for names that are those of the flags
         is_alike = override.flag == f"--{name.replace('_', '-')}"
-        assert is_alike or name == ANY or f"+{name}=" in PAGE
+        assert is_alike or name in (ANY, *HELP) or f"+{name}=" in PAGE
 
 
 @pytest.mark.parametrize("command", COMMANDS)

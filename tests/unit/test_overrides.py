@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from collector.errors import UsageError
-from collector.overrides import Override, parse_map, to_flags
+from collector.overrides import Override, parse_map, rename_flags, to_flags
 
 KNOWN = {
     "path": Override("--path"),
@@ -41,6 +41,14 @@ KNOWN = {
 )
 def test_overrides_become_flags(argument: str, flags: list[str]) -> None:
     assert to_flags([argument], KNOWN) == flags
+
+
+def test_flags_of_nemo_gym_become_overrides() -> None:
+    keys = {"--top-p": "params.top_p", "--agent": "path"}
+    given = ["--other", "--top-p", "0.5", "--agent=a=b", "x"]
+    assert [*rename_flags(given, keys)] == ["--other", "+params.top_p=0.5", "+path=a=b", "x"]
+    with pytest.raises(UsageError, match="--agent needs a value"):
+        list(rename_flags(["--agent"], keys))
 
 
 @pytest.mark.parametrize(
