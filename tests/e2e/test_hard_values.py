@@ -287,6 +287,18 @@ def test_the_last_of_two_agent_names_counts(workspace: Path) -> None:
     assert [agent["agent_ref"] for agent in run.agent_metrics()] == [{"name": "y"}]
 
 
+def test_what_the_docs_list_as_read_otherwise_than_in_nemo_gym(workspace: Path) -> None:
+    usage = {"usage": {"response": 5, "total_tokens": 7}}
+    rows = [{**key(0, 0, reward=1, response=usage), "agent_ref": {"name": 5}}]
+    run = write_run(workspace, rows, inputs=rows)
+    assert run_profile(run.rollouts, cwd=workspace).returncode == 0
+    (task,) = run.profiles()
+    assert "mean/total_tokens" in task
+    assert "mean/response" not in task
+    (agent,) = json.loads(run.agents.read_text(encoding="utf-8"))
+    assert agent["agent_ref"] == {"name": "5"}
+
+
 def test_an_agent_without_numbers_is_listed(workspace: Path) -> None:
     run = write_run(workspace, [key(0, 0)], inputs=[key(0, 0)])
     assert run_profile(run.rollouts, cwd=workspace).returncode == 0
