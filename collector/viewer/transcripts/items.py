@@ -311,17 +311,23 @@ def _arguments(item: Item, kind: str) -> tuple[Any, str]:
     }
     if len(given) == 1:
         ((name, value),) = given.items()
+        if name == "action" and isinstance(value, dict):  # what a search found is its result
+            value = {key: one for key, one in value.items() if key != "sources"}
         return value, f"{item.part}/{name}"
     return given, item.part
 
 
 def _hosted_result(item: Item, budget: PageBudget) -> Entry | None:
     """Return the result that a call of a hosted tool has in the same item, if it has one."""
-    names = [name for name in HOSTED_RESULTS if item.value.get(name) not in (None, "", [], {})]
-    if not names and not item.value.get("error"):
+    action = item.value.get("action")
+    found = {name: item.value.get(name) for name in HOSTED_RESULTS}
+    found["action/sources"] = action.get("sources") if isinstance(action, dict) else None
+    results = {name: value for name, value in found.items() if value not in (None, "", [], {})}
+    error = item.value.get("error")
+    if not results and not error:
         return None
-    name = names[0] if names else "output"
-    result = {"output": item.value.get(name), "error": item.value.get("error")}
+    name, output = next(iter(results.items()), ("output", None))
+    result = {"output": output, "error": error}
     return _result_entry(replace(item, value=result), budget, name)
 
 
@@ -342,7 +348,8 @@ def _result_entry(item: Item, budget: PageBudget, name: str = "output") -> Entry
     error = item.value.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     if error and message != output:
-        pieces.append(budget.text(message or error, f"{item.part}/error", name="error"))
+        named = "error" if pieces else ""
+        pieces.append(budget.text(message or error, f"{item.part}/error", name=named))
     is_error = says_failed(item.value) or says_failed(data)
     return Entry(
         "tool-result", "tool", "error" if is_error else "result", tuple(pieces), item.part,
@@ -386,10 +393,16 @@ def _part_pieces(one: Any, part: str, budget: PageBudget) -> Iterator[Piece]:
             yield budget.text(one["text"], f"{part}/text")
     elif one.get("type") in IMAGES:
         yield budget.image(one.get("image_url", one.get("source")), part)
-    elif isinstance(one.get("refusal"), str):
-        yield budget.text(one["refusal"], f"{part}/refusal", name="refusal")
     else:
-        yield budget.text(one, part, name=_name(one.get("type")))
+        # a refusal, the logs of an interpreter: the text is in the field that the type names
+        name = "refusal" if "refusal" in one else _name(one.get("type"))
+        text = one.get(name)
+        is_named = isinstance(text, str) and name != "type"
+        yield (
+            budget.text(text, f"{part}/{name}", name=name)
+            if is_named
+            else budget.text(one, part, name=name)
+        )
 
 
 def _token_notes(value: Row) -> Iterator[str]:
