@@ -222,6 +222,8 @@ class Dispatcher:
                 ServerError(
                     f"the first {self._hopeless} rollouts all failed, so the rest was not tried\n"
                     f"  the last one ({failure.kind}): {failure.message[:500]}"
+                    "\n  what to do: correct the cause, then --resume runs the rest"
+                    + ("" if failure.is_terminal else ", and with a higher --max-attempts these")
                 )
             )
 

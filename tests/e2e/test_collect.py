@@ -449,12 +449,17 @@ def test_nothing_listening_ends_the_run_early(start_gym: GymFactory, workspace: 
     assert sorted(path.name for path in workspace.iterdir()) == ["tasks.jsonl"]
 
 
-def test_a_run_that_only_fails_is_ended_early(start_gym: GymFactory, workspace: Path) -> None:
-    tasks = write_tasks(workspace, [{"script": ["404"]} for _ in range(200)])
+@pytest.mark.parametrize("status", [404, 422])
+def test_a_run_that_only_fails_is_ended_early(
+    start_gym: GymFactory, workspace: Path, status: int
+) -> None:
+    tasks = write_tasks(workspace, [{"script": [str(status)]} for _ in range(200)])
     done = collect(start_gym(), tasks, "-p", "4")
     assert done.returncode == 3
     assert "the first 50 rollouts all failed" in done.stderr
-    assert "HTTP 404" in done.stderr
+    assert f"HTTP {status}" in done.stderr
+    assert "--resume runs the rest" in done.stderr
+    assert ("--max-attempts" in done.stderr) == (status == 404)
     assert "--resume" in done.stdout
 
 
