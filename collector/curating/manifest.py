@@ -101,8 +101,8 @@ def selection_data(selection: Selection, task_count: int) -> dict[str, Any]:
         },
         "figures": [_figures(row) for row in selection.totals],
         "histograms": {
-            stage: [_tenth(selection, stage, tenth) for tenth in range(10)]
-            for stage in ("before", "after")
+            "before": _tenths(selection, "candidate_count"),
+            "after": _tenths(selection, "chosen_count"),
         },
         "changes": {row["change"]: row["task_count"] for row in selection.changes},
     }
@@ -127,12 +127,6 @@ def _figures(row: Row) -> dict[str, Any]:
     return {**place, **{name: row[name] for name in FIGURES}}
 
 
-def _tenth(selection: Selection, stage: str, tenth: int) -> int:
-    return next(
-        (
-            row["task_count"]
-            for row in selection.histograms
-            if row["stage"] == stage and row["tenth"] == tenth
-        ),
-        0,
-    )
+def _tenths(selection: Selection, count: str) -> list[int]:
+    counts = {row["tenth"]: row[count] for row in selection.histograms}
+    return [counts.get(tenth, 0) for tenth in range(10)]

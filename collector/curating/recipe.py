@@ -127,7 +127,7 @@ class Recipe(RecipePart):
         return [folder / name for name in self.exclude]
 
     def declaration(self) -> dict[str, Any]:
-        """Return the fields of `declared_recipe` (macros/engine), without the runs."""
+        """Return the fields of `base_recipes` (models/staging), without the runs."""
         keep, target = self.keep, self.target
         curriculum = self.curriculum or Curriculum()
         is_gaussian = target is not None and target.distribution == "gaussian"

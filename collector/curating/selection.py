@@ -11,12 +11,13 @@ import duckdb
 import orjson
 
 from collector.errors import InvariantError
+from collector.profiling.manifest import SELECTION
 from collector.profiling.marts import check_marts
 from collector.profiling.plan import load_plan
 from collector.warehouse.access import SCRATCH, WAREHOUSE, attach_for_reading
 from collector.warehouse.sql import Row, fetch_rows, literal
 
-STEPS = f"{SCRATCH}.intermediate"
+MARTS = f"{SCRATCH}.main"
 NO_FILE = "/dev/null"
 MOST_ROW_BYTES = 64 << 20
 
@@ -51,6 +52,7 @@ class Selection:
     totals: list[Row]
     """Tasks, pass rates and informative groups before and after, of all tasks and by slice."""
     histograms: list[Row]
+    """How many candidates and chosen tasks are in each tenth of the pass rate."""
     changes: list[Row]
     shaped_task_count: int
     """Tasks whose rewards differ although all pass or all fail."""
@@ -64,14 +66,14 @@ def select_tasks(
     *,
     progress: Callable[[str], None],
 ) -> Selection:
-    """Choose tasks; the warehouse is only read. The steps stay in the memory of the connection."""
+    """Choose tasks; the warehouse is only read. The marts stay in the memory of the connection."""
     _declare(connection, declaration, excluded)
     plan = load_plan()
     for seed in plan.seeds:
         connection.execute(f"create or replace table {seed.relation} as {seed.sql}")
     with attach_for_reading(connection, warehouse, on_wait=progress):
         check_marts(connection, warehouse, database=WAREHOUSE)
-        for model in plan.selection():
+        for model in plan.room(SELECTION):
             progress(model.name)
             connection.execute(f"create or replace table {model.relation} as {model.sql}")
     _refuse_unreadable(connection)
@@ -80,7 +82,7 @@ def select_tasks(
 
 def read_plan(connection: duckdb.DuckDBPyConnection) -> list[Row]:
     """Return the tasks that need more rollouts, the cheapest first, after `select_tasks`."""
-    return _rows(connection, "select * from int_topup_plan order by place")
+    return _rows(connection, "select * from planned_topups order by place")
 
 
 def read_task_lists(connection: duckdb.DuckDBPyConnection, most: int) -> list[Row]:
@@ -88,7 +90,7 @@ def read_task_lists(connection: duckdb.DuckDBPyConnection, most: int) -> list[Ro
     return _rows(
         connection,
         f"select fate, reason, list(task_index order by task_index)[:{most}] as task_indices"
-        " from int_selected_tasks group by fate, reason",
+        " from selected_tasks group by fate, reason",
     )
 
 
@@ -113,7 +115,8 @@ def _refuse_unreadable(connection: duckdb.DuckDBPyConnection) -> None:
     """Raise InvariantError if a line of an excluded file cannot be read: its task would stay in."""
     rows = _rows(
         connection,
-        "select file_path, count(*) as line_count from int_excluded_tasks"
+        "select file_path, count(*) as line_count from"
+        f" {SCRATCH}.staging.stg_excluded_tasks"
         " where not is_readable group by file_path order by file_path",
     )
     if rows:
@@ -127,31 +130,29 @@ def _refuse_unreadable(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _read(connection: duckdb.DuckDBPyConnection) -> Selection:
     chosen = connection.execute(
-        f"select {TASK_COLUMNS} from {STEPS}.int_selected_tasks"
+        f"select {TASK_COLUMNS} from {MARTS}.selected_tasks"
         " where position is not null order by position"
     )
     tasks = [SelectedTask(*row) for row in _stream_rows(chosen)]
     shaped = "count(*) filter (is_zero_outcome_variance and not is_zero_variance)"
-    counts = _rows(connection, f"select {shaped} as shaped_task_count from int_selected_tasks")[0]
+    counts = _rows(connection, f"select {shaped} as shaped_task_count from selected_tasks")[0]
     return Selection(
         tasks=tasks,
         reasons=_rows(
             connection,
-            "select fate, reason, count(*) as task_count from int_selected_tasks"
+            "select fate, reason, count(*) as task_count from selected_tasks"
             " group by fate, reason order by task_count desc, reason, fate",
         ),
         totals=_rows(
             connection,
-            "select * from int_selection_totals"
+            "select * from selection_totals"
             " order by slice_by != 'all', slice_by, slice_value, stage desc",
         ),
-        histograms=_rows(
-            connection, "select * from int_selection_histograms order by stage desc, tenth"
-        ),
+        histograms=_rows(connection, "select * from selection_histograms order by tenth"),
         changes=_rows(
             connection,
             "select change, count(*) as task_count,"
-            " count(position) as chosen_task_count from int_selected_tasks"
+            " count(position) as chosen_task_count from selected_tasks"
             " where change is not null group by change order by change",
         ),
         **counts,
@@ -164,5 +165,5 @@ def _stream_rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
-    connection.execute(f"use {STEPS}")
+    connection.execute(f"use {MARTS}")
     return fetch_rows(connection, sql)

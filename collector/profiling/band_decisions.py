@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from collector.profiling.manifest import STOPPING
 from collector.profiling.plan import load_plan
 from collector.temporary_files import temporary_folder
 from collector.warehouse.access import SCRATCH
 from collector.warehouse.scratch import log_defects, open_scratch
-
-MODELS = ("int_stopping_rules", "int_bound_tests", "int_band_decisions")
 
 
 @dataclass(frozen=True)
@@ -35,10 +34,10 @@ def band_decisions(most_rollouts: int, error_limit: float) -> list[BandDecision]
         for seed in plan.seeds:
             connection.execute(f"create table {seed.relation} as {seed.sql}")
         # not build_models: its connections do not have these variables
-        for model in (model for model in plan.models if model.name in MODELS):
+        for model in plan.room(STOPPING):
             connection.execute(f"create table {model.relation} as {model.sql}")
         rows = connection.execute(
             "select rollout_count, band, least_passes, most_passes"
-            f" from {SCRATCH}.intermediate.int_band_decisions order by rollout_count, precedence"
+            f" from {SCRATCH}.main.band_decisions order by rollout_count, precedence"
         ).fetchall()
     return [BandDecision(*row) for row in rows]

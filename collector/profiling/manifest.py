@@ -33,13 +33,16 @@ LAYERS = {
     "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"}), has_views=True),
     "exports": Layer("view", hooks=frozenset({"{{ write_part_files() }}"})),
 }
-# collector/comparing and collector/curating build the models of these rooms
+# collector/comparing, collector/curating and collector/collection build the models of these rooms
 COMPARISON = "comparison"
 SELECTION = "selection"
+STOPPING = "stopping"
+IN_MEMORY = (SELECTION, STOPPING)
+"""Rooms whose marts are tables in memory: the warehouse has none of them."""
 ROOM_HOOKS = {
     (COMPARISON, "intermediate"): frozenset({"{{ declare_comparisons() }}"}),
     (COMPARISON, "marts"): frozenset({"{{ forget_comparisons() }}"}),
-    (SELECTION, "intermediate"): frozenset({"{{ declare_recipe() }}"}),
+    (SELECTION, "staging"): frozenset({"{{ declare_recipe() }}"}),
 }
 RESOURCES = ("model", "seed", "test", "unit_test")
 START_HOOK = "{{ open_warehouse() }}"
@@ -101,25 +104,26 @@ class Plan:
     checks: tuple[Check, ...]
 
     def layer(self, *names: str) -> list[CompiledModel]:
-        """Return the models of the named layers, in the order to build them."""
-        return [model for model in self.models if model.layer in names]
+        """Return the models of the named layers in the warehouse, in the order to build them."""
+        return [
+            model for model in self.models if model.layer in names and model.room not in IN_MEMORY
+        ]
 
     def batch(self, *names: str) -> list[CompiledModel]:
         """Return the models of the named layers that a profile builds."""
-        rooms = (COMPARISON, SELECTION)
         return [
             model
             for model in self.layer(*names)
-            if model.room not in rooms and (model.layer != "marts" or model.materialized != "view")
+            if model.room != COMPARISON and (model.layer != "marts" or model.materialized != "view")
         ]
 
     def comparison(self, *names: str) -> list[CompiledModel]:
         """Return the models of the named layers that a comparison builds."""
         return [model for model in self.layer(*names) if model.room == COMPARISON]
 
-    def selection(self) -> list[CompiledModel]:
-        """Return the models that choose tasks by a recipe."""
-        return [model for model in self.models if model.room == SELECTION]
+    def room(self, name: str) -> list[CompiledModel]:
+        """Return the models of a room, in the order to build them."""
+        return [model for model in self.models if model.room == name]
 
     def views(self) -> list[CompiledModel]:
         """Return the views of the warehouse, in the order to create them."""
@@ -239,13 +243,15 @@ def _problems(node: dict[str, Any]) -> Iterator[str]:
         yield f"the folder models/{layer} is not supported"
         return
     expected = LAYERS[layer]
-    is_view = expected.has_views and config["materialized"] == "view"
-    if (materialized := config["materialized"]) != expected.materialized and not is_view:
+    room, materialized = node["fqn"][2], config["materialized"]
+    is_view = expected.has_views and materialized == "view"
+    is_in_memory = room in IN_MEMORY and materialized == "table"
+    if materialized != expected.materialized and not (is_view or is_in_memory):
         yield f"in models/{layer}, {materialized} is not supported, only {expected.materialized}"
     if config.get("incremental_strategy") != expected.strategy:
         yield f"the strategy {config.get('incremental_strategy')} is not supported"
     hooks = {hook["sql"] for when in ("pre-hook", "post-hook") for hook in config[when]}
-    allowed = expected.hooks | ROOM_HOOKS.get((node["fqn"][2], layer), frozenset())
+    allowed = expected.hooks | ROOM_HOOKS.get((room, layer), frozenset())
     for hook in sorted(hooks ^ allowed):
         yield f"the hook {hook} is {'not supported' if hook in hooks else 'missing'}"
     rules = {rule["type"] for column in node["columns"].values() for rule in column["constraints"]}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
-import duckdb
 import pytest
 
+from collector.profiling.manifest import SELECTION
 from collector.profiling.plan import load_plan
 from collector.warehouse.scratch import open_scratch
+from tests import reference
 from tests.curated_runs import curate, rows_of, write_pool
 from tests.support import Row, read_json
 
 HALF = [1.0, 0.0] * 8
 Record = tuple[int, int]
 """Rollouts and passes."""
+Chances = Mapping[Record, tuple[int, float]]
+"""Further rollouts of undecided records, and the chance to be decided by them."""
+MOST = 40
 
 
 @pytest.fixture(scope="module")
@@ -83,47 +86,34 @@ def test_a_plan_needs_an_interval_and_a_readable_budget(folder: Path) -> None:
         assert not (folder / "p.jsonl").exists()
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What the models say about records of passes, for keep: {pass_rate: [0.1, 0.9]}."""
-
-    decided: frozenset[Record]
-    chances: Mapping[Record, tuple[int, float]]
-    """Further rollouts, and the chance to be decided by them."""
-
-
-@contextlib.contextmanager
-def _models(most: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in which every record of up to `most` rollouts is an undecided task."""
-    with open_scratch("1GB", Path("spill")) as connection:
-        schema = "scratch.intermediate"
-        connection.execute(
-            f"create table {schema}.int_recipe as select 0.1 as lowest_pass_ratio,"
-            " 0.9 as highest_pass_ratio"
-        )
-        connection.execute(
-            f"create table {schema}.int_selected_tasks as select n as rollout_count,"
-            " k as pass_count, 'undecided' as reason"
-            f" from range(0, {most + 1}) as a (n), range(0, {most + 1}) as b (k) where k <= n"
-        )
-        for model in load_plan().selection():
-            if model.name in ("int_topup_futures", "int_topup_chances"):
-                connection.execute(f"create table {model.relation} as {model.sql}")
-        yield connection
+@functools.cache
+def is_decided(record: Record) -> bool:
+    """Whether `keep: {pass_rate: [0.1, 0.9]}` can judge a record."""
+    count, passes = record
+    low, high = reference.wilson(passes, count)
+    return high < 0.1 or low > 0.9 or (low >= 0.1 and high <= 0.9)
 
 
 @pytest.fixture(scope="module")
-def rules() -> Rules:
-    with _models(40) as connection:
-        decided = connection.execute(
-            "select distinct rollouts, passes from scratch.intermediate.int_topup_futures"
-            " where is_decided"
+def chances(tmp_path_factory: pytest.TempPathFactory) -> Chances:
+    """What the models say of a run in which every record of up to 40 rollouts is undecided."""
+    with open_scratch("1GB", tmp_path_factory.mktemp("spill")) as connection:
+        connection.execute(
+            "create table scratch.staging.stg_recipes as"
+            " select 0.1 as lowest_pass_ratio, 0.9 as highest_pass_ratio"
+        )
+        connection.execute(
+            "create table scratch.main.selected_tasks as select n as rollout_count,"
+            " k as pass_count, 'undecided' as reason"
+            f" from range(0, {MOST + 1}) as a (n), range(0, {MOST + 1}) as b (k) where k <= n"
+        )
+        sql = next(
+            model.sql for model in load_plan().room(SELECTION) if model.name == "int_topup_chances"
+        )
+        rows = connection.execute(
+            f"select rollout_count, pass_count, more_rollouts, chance from ({sql}) as chances"
         ).fetchall()
-        chances = connection.execute(
-            "select rollout_count, pass_count, more_rollouts, chance"
-            " from scratch.intermediate.int_topup_chances"
-        ).fetchall()
-    return Rules(frozenset(decided), {(n, k): (more, p) for n, k, more, p in chances})
+    return {(count, passes): (more, chance) for count, passes, more, chance in rows}
 
 
 def _drawn(rng: random.Random, record: Record, rate: float, more: int) -> Record:
@@ -131,7 +121,7 @@ def _drawn(rng: random.Random, record: Record, rate: float, more: int) -> Record
 
 
 def _top_up(
-    rng: random.Random, rules: Rules, records: list[Record], rates: list[float], budget: int
+    rng: random.Random, chances: Chances, records: list[Record], rates: list[float], budget: int
 ) -> list[Record]:
     """Plan and run again and again, as a user would, until the budget is used up."""
     records = list(records)
@@ -139,8 +129,8 @@ def _top_up(
         open_ones = [
             (more / chance, task, more)
             for task, record in enumerate(records)
-            if record not in rules.decided and record in rules.chances
-            for more, chance in [rules.chances[record]]
+            if record in chances and not is_decided(record)
+            for more, chance in [chances[record]]
         ]
         plan = sorted(open_ones)[: max(1, len(open_ones) // 4)]
         if not plan or plan[0][2] > budget:
@@ -153,12 +143,12 @@ def _top_up(
 
 @pytest.mark.parametrize("shape", [(1.0, 1.0), (0.5, 0.5), (0.4, 1.2)])
 def test_plans_decide_more_than_uniform_repeats_with_60_percent_of_the_rollouts(
-    rules: Rules, shape: tuple[float, float]
+    chances: Chances, shape: tuple[float, float]
 ) -> None:
     rng = random.Random(7)
     rates = [rng.betavariate(*shape) for _ in range(600)]
     first = [_drawn(rng, (0, 0), rate, 4) for rate in rates]
     uniform = [_drawn(rng, record, rate, 12) for record, rate in zip(first, rates, strict=True)]
-    topped = _top_up(rng, rules, first, rates, budget=int(0.6 * 12 * len(rates)))
-    counts = [sum(record in rules.decided for record in records) for records in (uniform, topped)]
+    topped = _top_up(rng, chances, first, rates, budget=int(0.6 * 12 * len(rates)))
+    counts = [sum(map(is_decided, records)) for records in (uniform, topped)]
     assert counts[1] >= counts[0], counts

@@ -2,7 +2,7 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
 ),
 
 earlier as (
@@ -39,7 +39,7 @@ changes as (
                 then 'forgotten'
             else 'unclear'
         end as change
-    from {{ ref('int_candidate_rules') }} as tasks
+    from {{ ref('int_judged_tasks') }} as tasks
     cross join recipe
     left join earlier using (task_id)
     where recipe.since_run_id is not null

@@ -2,7 +2,7 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
 ),
 
 kept as (
@@ -18,14 +18,14 @@ kept as (
         shares.name as share_name,
         row_number() over (partition by slices.slice_value order by tasks.draw)
             as place
-    from {{ ref('int_candidate_rules') }} as tasks
+    from {{ ref('int_judged_tasks') }} as tasks
     cross join recipe
     left join {{ ref('task_slices') }} as slices
         on tasks.run_id = slices.run_id
         and tasks.task_index = slices.task_index
         and tasks.agent_name = slices.agent_name
         and recipe.slice_by = slices.slice_by
-    left join {{ ref('int_recipe_shares') }} as shares
+    left join {{ ref('stg_recipe_shares') }} as shares
         on shares.kind = 'slice' and slices.slice_value = shares.name
     where tasks.fate = 'keep'
 ),

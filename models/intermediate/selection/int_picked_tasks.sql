@@ -1,7 +1,11 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
+),
+
+quotas as (
+    select * from {{ ref('int_share_quotas') }}
 ),
 
 ranked as (
@@ -11,16 +15,20 @@ ranked as (
     from {{ ref('int_target_picks') }}
 ),
 
+counted as (
+    select count(*) as quota_count
+    from quotas
+),
+
 -- without shares there are no quotas
 shared as (
     select
         ranked.*,
         row_number() over (order by ranked.draw) as overall_place
     from ranked
-    left join {{ ref('int_share_quotas') }} as quotas
-        on ranked.share_name is not distinct from quotas.name
-    cross join recipe
-    where ranked.place <= quotas.quota or not recipe.has_slice_shares
+    left join quotas on ranked.share_name is not distinct from quotas.name
+    cross join counted
+    where ranked.place <= quotas.quota or counted.quota_count = 0
 ),
 
 picked as (

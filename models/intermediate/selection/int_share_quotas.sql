@@ -1,12 +1,8 @@
 -- how many tasks of each slice there may be, so that the slices have their shares
 with
 
-recipe as (
-    select * from {{ ref('int_recipe') }}
-),
-
 shares as (
-    select * from {{ ref('int_recipe_shares') }}
+    select * from {{ ref('stg_recipe_shares') }}
     where kind = 'slice'
 ),
 
@@ -52,14 +48,12 @@ sizes as (
 quotas as (
     select
         wanted.name,
-        wanted.share,
-        wanted.task_count,
         least(sizes.fillable_count, coalesce(recipe.at_most, sizes.total_count))
             as size,
         floor(size * wanted.share + 1e-7) as quota
     from wanted
     cross join sizes
-    cross join recipe
+    cross join {{ ref('stg_recipes') }} as recipe
 )
 
 select * from quotas

@@ -1,7 +1,26 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
+),
+
+filled as (
+    select
+        shares.stratum,
+        sum(least(shares.task_count, sizes.size * shares.share)) over (
+            order by shares.stratum
+        ) as running_count
+    from {{ ref('int_stratum_shares') }} as shares
+    cross join {{ ref('int_target_sizes') }} as sizes
+),
+
+-- how many tasks of each stratum there may be; rounded running sums add up
+quotas as (
+    select
+        stratum,
+        round(running_count)
+        - coalesce(lag(round(running_count)) over (order by stratum), 0) as quota
+    from filled
 ),
 
 ranked as (
@@ -20,7 +39,7 @@ picks as (
         ranked.share_name
     from ranked
     cross join recipe
-    left join {{ ref('int_target_quotas') }} as quotas using (stratum)
+    left join quotas using (stratum)
     where (recipe.target is null and recipe.task_order != 'curriculum')
         or ranked.stratum_place <= quotas.quota
 )

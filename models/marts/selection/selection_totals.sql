@@ -1,28 +1,38 @@
 {%- set in_order = ['task_index', 'agent_name'] -%}
 with
 
-stages as (
-    select * from {{ ref('int_selection_stages') }}
-),
-
 sliced as (
     select
         'all' as slice_by,
         'all' as slice_value,
-        stages.*
-    from stages
+        tasks.*
+    from {{ ref('selected_tasks') }} as tasks
     union all
     select
         slices.slice_by,
         slices.slice_value,
-        stages.*
-    from stages
+        tasks.*
+    from {{ ref('selected_tasks') }} as tasks
     inner join {{ ref('task_slices') }} as slices
         using (run_id, task_index, agent_name)
 ),
 
+staged as (
+    select
+        'before' as stage,
+        *
+    from sliced
+    union all
+    select
+        'after' as stage,
+        *
+    from sliced
+    where position is not null
+),
+
 totals as (
     select
+        run_id,
         slice_by,
         slice_value,
         stage,
@@ -31,8 +41,9 @@ totals as (
         {{ sum_in_order('informative_ratio_8', in_order) }} as informative_groups_8,
         {{ sum_in_order('informative_ratio_16', in_order) }} as informative_groups_16,
         {{ sum_in_order('output_tokens_mean', in_order) }} as output_tokens
-    from sliced
+    from staged
     group by
+        run_id,
         slice_by,
         slice_value,
         stage

@@ -1,12 +1,6 @@
--- depends_on: {{ ref('int_rollouts_keyed') }}
--- so that dbt builds it after the batch is staged, which drops the intermediate models
 with
 
-declared as (
-    {{ declared_recipe() }}
-),
-
-recipe as (
+recipes as (
     select
         run_id,
         agent_name,
@@ -22,8 +16,6 @@ recipe as (
         coalesce(drops_zero_variance, false) as drops_zero_variance,
         slice_by,
         slice_at_most,
-        {{ list_length(list_where('shares', 'part', "part.kind = 'slice'")) }} > 0
-            as has_slice_shares,
         target,
         target_mean,
         target_std,
@@ -36,9 +28,8 @@ recipe as (
         at_most,
         coalesce(seed, 1) as seed,
         budget_rollouts,
-        budget_tokens,
-        shares
-    from declared
+        budget_tokens
+    from {{ ref('base_recipes') }}
 )
 
-select * from recipe
+select * from recipes

@@ -1,7 +1,11 @@
-{# The rule by which a collection stops, as `spotter collect --until` set it; nothing otherwise. #}
-{% macro duckdb__declared_stopping_rules() -%}
+-- as `spotter collect --until` sets it; none otherwise
+with
+
+rules as (
     select
         cast(getvariable('spotter_most_rollouts') as bigint) as most_rollouts,
         cast(getvariable('spotter_error_limit') as double) as error_limit
     where getvariable('spotter_most_rollouts') is not null
-{%- endmacro %}
+)
+
+select * from rules

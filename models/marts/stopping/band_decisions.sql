@@ -1,7 +1,7 @@
 with
 
 tests as (
-    select * from {{ ref('int_bound_tests') }}
+    select * from {{ ref('bound_tests') }}
 ),
 
 looks as (

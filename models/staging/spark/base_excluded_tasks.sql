@@ -1,7 +1,8 @@
-{# The tasks of the files that a recipe excludes, one row per line. A line that is not a JSON object has nulls. #}
-{% macro spark__excluded_tasks() -%}
-    {%- set paths = (var('curate') or {}).get('exclude') or [] -%}
-    {%- set params = "lines.fields['responses_create_params']" -%}
+{%- set paths = (var('curate') or {}).get('exclude') or [] -%}
+{%- set params = "lines.fields['responses_create_params']" -%}
+with
+
+tasks as (
     {%- for path in paths %}
     select
         lines.file_path,
@@ -20,5 +21,7 @@
         cast(null as string) as task_id,
         cast(null as string) as prompt
     where false
-    {%- endfor -%}
-{%- endmacro %}
+    {%- endfor %}
+)
+
+select * from tasks

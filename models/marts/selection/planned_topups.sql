@@ -1,12 +1,13 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
 ),
 
 -- a plan names the number of rollouts in all; missing ones are run first
 priced as (
     select
+        tasks.run_id,
         tasks.task_index,
         tasks.agent_name,
         tasks.task_id,
@@ -22,7 +23,7 @@ priced as (
             when recipe.budget_tokens is null then chances.more_rollouts
             else tokens
         end / chances.chance as price
-    from {{ ref('int_selected_tasks') }} as tasks
+    from {{ ref('selected_tasks') }} as tasks
     inner join {{ ref('int_topup_chances') }} as chances
         using (rollout_count, pass_count)
     cross join recipe
@@ -41,7 +42,7 @@ ranked as (
 summed as (
     select
         *,
-        sum(more_rollouts) over (order by place) as total_rollouts,
+        cast(sum(more_rollouts) over (order by place) as bigint) as total_rollouts,
         sum(coalesce(tokens, 0)) over (order by place) as total_tokens
     from ranked
 ),

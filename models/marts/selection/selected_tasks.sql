@@ -1,7 +1,7 @@
 with
 
 recipe as (
-    select * from {{ ref('int_recipe') }}
+    select * from {{ ref('stg_recipes') }}
 ),
 
 placed as (
@@ -27,10 +27,10 @@ placed as (
 
 selected as (
     select
+        tasks.run_id,
         tasks.task_index,
         tasks.agent_name,
         tasks.task_id,
-        tasks.run_id,
         tasks.rollout_index,
         tasks.completed_rollout_count,
         tasks.missing_rollout_count,
@@ -58,7 +58,7 @@ selected as (
         changes.change,
         placed.step,
         placed.position
-    from {{ ref('int_candidate_rules') }} as tasks
+    from {{ ref('int_judged_tasks') }} as tasks
     left join {{ ref('int_capped_tasks') }} as capped using (task_index, agent_name)
     left join {{ ref('int_target_picks') }} as targeted using (task_index, agent_name)
     left join placed using (task_index, agent_name)

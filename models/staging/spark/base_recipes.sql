@@ -1,12 +1,17 @@
-{# The recipe in the var `curate`, an object with these fields; nothing without a run to choose from. #}
-{% macro spark__declared_recipe() -%}
-    {%- set recipe = var('curate') or {} -%}
+-- the recipe in the var `curate`, an object with these fields; nothing without a run to
+-- choose from
+{%- set recipe = var('curate') or {} -%}
+{%- set declared = tojson([recipe] if recipe.get('run_id') else []) %}
+with
+
+recipes as (
     select inline(from_json(
-        {{ spark__text_literal(tojson([recipe] if recipe.get('run_id') else [])) }},
+        {{ spark__text_literal(declared) }},
         'array<struct<
             run_id string, agent_name string, since_run_id string,
-            pass_low double, pass_high double, decided_on string, undecided string,
-            outcome string, drops_masked boolean, drops_unhealthy boolean,
+            pass_low double, pass_high double,
+            decided_on string, undecided string, outcome string,
+            drops_masked boolean, drops_unhealthy boolean,
             drops_truncated boolean, drops_zero_variance boolean,
             slice_by string, slice_at_most bigint,
             target string, target_mean double, target_std double,
@@ -16,4 +21,6 @@
             shares array<struct<kind string, name string, share double>>
         >>'
     ))
-{%- endmacro %}
+)
+
+select * from recipes
