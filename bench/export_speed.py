@@ -9,7 +9,6 @@ each one in memory.
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 import tempfile
 from pathlib import Path
@@ -65,10 +64,7 @@ def export(folder: Path, rollouts: int) -> None:
     warehouse = folder / "warehouse.duckdb"
     run = generated_run(folder, min(rollouts, GENERATED))
     measure([SPOTTER, "profile", run, "-w", warehouse])
-    # in a separate process: the memory of this one would count for the processes it starts
-    growing = multiprocessing.Process(target=grow, args=(warehouse, rollouts))
-    growing.start()
-    growing.join()
+    grow(warehouse, rollouts)
     print(f"{rollouts:,} rollouts, a warehouse of {warehouse.stat().st_size / 1e6:.0f} MB")
     seconds = {}
     for name, flags in FORMATS.items():

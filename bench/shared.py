@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,17 @@ from generate import generate
 
 REPEATS = 16
 LARGE = 100_000
+# a process inherits the peak memory of the one that starts it: this one starts it with next to none
+LAUNCHER = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+code = subprocess.call(sys.argv[1:])
+seconds = time.perf_counter() - started
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print()
+print(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+sys.exit(code)
+"""
 SPOTTER = str(Path(sys.executable).with_name("spotter"))
 
 
@@ -56,18 +65,14 @@ class Measure:
 
 def measure(command: Sequence[str | Path]) -> Measure:
     """Run a command, and return what it cost; raise SystemExit if it fails."""
-    started = time.perf_counter()
-    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        printed = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    seconds = time.perf_counter() - started
-    if process.returncode:
-        message = f"{command} ended with {process.returncode}"
+    words = [sys.executable, "-c", LAUNCHER, *map(str, command)]
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        message = f"{words[3:]} ended with {done.returncode}"
         raise SystemExit(message)
-    cpu_seconds = usage.ru_utime + usage.ru_stime
-    return Measure(seconds, cpu_seconds, usage.ru_maxrss / 1024, printed)
+    printed, _, usage = done.stdout.rstrip().rpartition("\n")
+    seconds, cpu_seconds, kilobytes = map(float, usage.split())
+    return Measure(seconds, cpu_seconds, kilobytes / 1024, printed)
 
 
 def best(measures: Sequence[Measure]) -> Measure:
