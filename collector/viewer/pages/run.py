@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from collector.viewer.context import find_run, viewer_of
 from collector.viewer.links import Links
-from collector.viewer.live_runs import iso_timestamp
+from collector.viewer.live_runs import iso_timestamp, profile_flags
 from collector.viewer.marts.overview import read_overview, score_label
 from collector.viewer.render import page
 from collector.viewer.transcripts.run_files import RunTranscripts
@@ -33,6 +33,7 @@ def run(request: Request) -> Response:
         sources=sources,
         problem=viewer.live_runs.problem(row["run_id"]),
         version_of_run=iso_timestamp(row["profiled_at"]),
+        again=profile_flags(row),
         score_label=score_label,
         links=links,
     )
