@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -14,10 +15,8 @@ from typing import Any
 from tests.support import ROOT
 
 Row = dict[str, Any]
-# dbt searches all variables for secrets at every line of its log
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SPOTTER_CACHE", "DBT_SEND_ANONYMOUS_USAGE_STATS")
 WITHOUT_FILES = {"build", "run", "seed", "test"}
-START = "import sys; sys.path[:] = sys.argv[1:]; from tests.dbt_process import main; main()"
 
 
 @dataclass(frozen=True)
@@ -33,18 +32,49 @@ class DbtCall:
         return {name.split(".")[2] for name, status in self.statuses if status in statuses}
 
 
-class Dbt:
-    """A process that calls dbt on this project as often as it is asked to."""
+class Served:
+    """A process that runs the `main` of a module, which answers requests."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str, environment: dict[str, str]) -> None:
+        start = f"import sys; sys.path[:] = sys.argv[1:]; from {module} import main; main()"
+        self._errors = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", START, *map(os.path.abspath, sys.path)],
+            [sys.executable, "-W", "ignore", "-c", start, *map(os.path.abspath, sys.path)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._errors,
             text=True,
-            env={name: os.environ[name] for name in KEPT if name in os.environ},
+            env=environment,
         )
+
+    def ask(self, request: Row) -> Row:
+        """Return the answer; if the process has ended, raise its last words."""
+        assert self._process.stdin
+        assert self._process.stdout
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            code = self._process.wait()
+            self._errors.seek(0)
+            raise RuntimeError(f"the process of dbt ended with {code}:\n{self._errors.read()}")
+        answer: Row = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        self._process.communicate()
+        self._errors.close()
+
+
+class Dbt(Served):
+    """A process that calls dbt on this project as often as it is asked to."""
+
+    def __init__(self) -> None:
+        # dbt searches all variables for secrets at every line of its log
+        environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+        super().__init__("tests.dbt_process", environment)
 
     def __call__(
         self,
@@ -63,17 +93,9 @@ class Dbt:
             *(["--no-write-json"] if arguments[0] in WITHOUT_FILES else []),
         ]
         paths = {"SPOTTER_WAREHOUSE": str(warehouse), "SPOTTER_TEMP": str(folder / "spill")}
-        request = {"words": words, "environment": {**paths, **(environment or {})}}
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        answer = json.loads(self._process.stdout.readline())
+        answer = self.ask({"words": words, "environment": {**paths, **(environment or {})}})
         statuses = [(name, status) for name, status in answer["statuses"]]
         return DbtCall(answer["code"], answer["output"], statuses)
-
-    def close(self) -> None:
-        self._process.communicate()
 
 
 def main() -> None:

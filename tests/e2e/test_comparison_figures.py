@@ -366,7 +366,7 @@ def exchanged(row: Row) -> Row:
     only = ("baseline_only_task_count", "candidate_only_task_count")
     other[only[0]], other[only[1]] = row[only[1]], row[only[0]]
     swap = {"better": "worse", "worse": "better"}
-    for name in ("verdict", "observed_verdict"):
+    for name in ("verdict", "verdict_anyway", "observed_verdict"):
         other[name] = swap.get(row[name], row[name])
     return other
 

@@ -226,16 +226,12 @@ def test_a_run_of_several_agents_needs_the_name_of_one(tmp_path: Path) -> None:
     assert lines(path)[0]["messages"][-1]["content"] == "b"
 
 
-def test_an_unknown_run_and_an_old_warehouse_are_errors(run: Profiled, tmp_path: Path) -> None:
+def test_an_unknown_run_is_an_error(run: Profiled, tmp_path: Path) -> None:
     with (
         pytest.raises(UsageError, match="other is not a run of"),
         opened(run, tmp_path, run_id="other"),
     ):
         pass
-    with contextlib.closing(open_scratch(None, tmp_path / "spill")) as connection:
-        connection.execute("attach ':memory:' as warehouse")
-        with pytest.raises(FileError, match="profile the run again"):
-            find_source(connection, run.warehouse, RUN)
 
 
 def test_a_rollouts_file_that_is_gone_is_an_error(run: Profiled, tmp_path: Path) -> None:

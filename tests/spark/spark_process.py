@@ -6,21 +6,18 @@ import json
 import logging
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from tests.dbt_process import DbtCall, forget_compiled
-from tests.support import ROOT
+from tests.dbt_process import DbtCall, Served, forget_compiled
 
 Row = dict[str, Any]
 CONF = Path(__file__).parent / "conf"
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "JAVA_HOME", "DBT_SEND_ANONYMOUS_USAGE_STATS")
-START = "import sys; sys.path[:] = sys.argv[1:]; from tests.spark.spark_process import main; main()"
 
 
-class SparkDbt:
+class SparkDbt(Served):
     """A process that calls dbt on this project, with Spark, as often as it is asked to."""
 
     def __init__(self, folder: Path) -> None:
@@ -28,15 +25,7 @@ class SparkDbt:
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         environment["SPARK_CONF_DIR"] = str(CONF)
         environment["SPOTTER_SPARK_WAREHOUSE"] = str(self.warehouse)
-        self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", START, *map(os.path.abspath, sys.path)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # Java's greetings
-            text=True,
-            env=environment,
-        )
+        super().__init__("tests.spark.spark_process", environment)
 
     @property
     def warehouse(self) -> Path:
@@ -54,33 +43,22 @@ class SparkDbt:
             ),
             *("--log-level-file", "none", "--no-write-json"),
         ]
-        answer = self._ask({"words": words})
+        answer = self.ask({"words": words})
         statuses = [(name, status) for name, status in answer["statuses"]]
         return DbtCall(answer["code"], answer["output"], statuses)
 
     def save(self, views: dict[str, Path]) -> None:
         """Write views as folders of Parquet files."""
-        answer = self._ask({"views": {name: str(path) for name, path in views.items()}})
+        answer = self.ask({"views": {name: str(path) for name, path in views.items()}})
         assert answer["code"] == 0, answer["output"]
 
     def forget(self, marts: tuple[str, ...]) -> None:
         """Let the catalogue forget marts, and keep their files: a new process knows none either."""
         kept = self.folder / "kept"
         shutil.copytree(self.warehouse, kept, ignore=shutil.ignore_patterns("scratch"))
-        answer = self._ask({"forget": marts})
+        answer = self.ask({"forget": marts})
         assert answer["code"] == 0, answer["output"]
         shutil.copytree(kept, self.warehouse, dirs_exist_ok=True)
-
-    def _ask(self, request: Row) -> Row:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        answer: Row = json.loads(self._process.stdout.readline())
-        return answer
-
-    def close(self) -> None:
-        self._process.communicate()
 
 
 def main() -> None:

@@ -86,7 +86,7 @@ def test_a_byte_order_mark_blank_lines_and_windows_line_ends_do_no_harm(rollouts
         b'{"_ng_task_index": 1',
         b'{"_ng_task_index": 1}',
         b'{"_ng_task_index": true, "_ng_rollout_index": 0}',
-        b'{"_ng_task_index": 1.0, "_ng_rollout_index": 0}',
+        b'{"_ng_task_index": 1.5, "_ng_rollout_index": 0}',
         b'{"_ng_task_index": "1", "_ng_rollout_index": 0}',
         b'{"_ng_task_index": -1, "_ng_rollout_index": 0}',
         b'{"_ng_task_index": 9223372036854775808, "_ng_rollout_index": 0}',
@@ -100,6 +100,11 @@ def test_a_line_that_is_no_rollout_is_skipped_and_counted(rollouts: Path, line: 
     assert [text_of(offsets, 0, i) for i in (0, 1)] == ["a", "b"]
     assert offsets.find(1, 0) is None
     assert offsets.skipped_line_count == 1
+
+
+def test_an_index_that_is_written_as_a_fraction_is_found(rollouts: Path) -> None:
+    write_lines(rollouts, [b'{"_ng_task_index": 1.0, "_ng_rollout_index": 0.0, "text": "a"}'])
+    assert text_of(updated(rollouts), 1, 0) == "a"
 
 
 def test_a_file_that_grew_is_read_from_where_the_index_stopped(rollouts: Path) -> None:
