@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import orjson
 
@@ -35,6 +36,7 @@ COPY = re.compile(r"(?:^|/)[0-9a-f]{32}/artifacts/")
 VERDICTS = "rollout_verdicts.jsonl"
 TAG_NAME = re.compile(r"[\w.-]{1,60}")
 TAG_CHARACTERS = 200
+NAME_BYTES = 200
 # the endings of files that NeMo Gym and Spotter write beside rollouts, which are never runs
 NO_ROLLOUTS = (
     INPUTS_SUFFIX,
@@ -164,6 +166,20 @@ def sha256_of(path: Path) -> str:
 def default_inputs(rollouts: Path) -> Path:
     """Return the usual path of the materialized inputs of a rollouts file."""
     return beside(rollouts, INPUTS_SUFFIX)
+
+
+def check_run_name(name: str, option: str) -> None:
+    """Raise UsageError if a run cannot be called so: its name is shown, and names a folder."""
+    if not name or name != name.strip() or not name.isprintable():
+        raise UsageError(
+            f"{option} {name[:NAME_BYTES]!a}: the name is empty, begins or ends with a blank, or"
+            " has characters that cannot be shown"
+        )
+    if len(quote(name, safe="")) > NAME_BYTES:
+        raise UsageError(
+            f"{option}: the name is too long: it has at most {NAME_BYTES} letters and digits"
+            " (other characters take more)"
+        )
 
 
 def default_run_id(rollouts: Path) -> str:

@@ -142,8 +142,6 @@ def compare(
         raise UsageError("--json and --markdown contradict each other: use only one")
     if gate and len(runs) != 2:
         raise UsageError("--gate needs exactly two runs: the baseline and the candidate")
-    if plan and plan.exists():
-        raise UsageError(f"--plan {plan}: the file exists already; give another path")
     policy = read_policy(gate) if gate else None
     result = _compare(
         CompareRequest(

@@ -85,8 +85,8 @@ def profile(
         str | None,
         typer.Option(
             show_default="`<folder>-<stem>`",
-            help="The name of the run. If another file has the default name, more folders are part"
-            " of it.",
+            help="The name of the run: up to 200 characters that can be shown. If another file has"
+            " the default name, more folders are part of it.",
         ),
     ] = None,
     tag: Annotated[
@@ -189,7 +189,7 @@ def profile(
     """
     from collector import artifacts
     from collector.profiling import report
-    from collector.profiling.known_runs import known_runs, name_runs
+    from collector.profiling.known_runs import known_runs, name_runs, profile_times
     from collector.profiling.profile import BrokenRunsError, ProfileSettings
     from collector.profiling.profile import profile as profile_runs
     from collector.profiling.statistics import Statistics, ZeroRules
@@ -226,6 +226,8 @@ def profile(
         build = partial(_profile_on_spark, batch, settings, progress)
     else:
         known = known_runs(settings.warehouse, on_wait=lambda text: progress(0, 0, text))
+        if run_id is not None and run_id not in profile_times(known):
+            artifacts.check_run_name(run_id, "--run-id")
         found = artifacts.find_rollouts(searched)
         planned = artifacts.plan_runs(
             found,
@@ -267,9 +269,12 @@ def _spark_batch(
     output_dir: Path | None,
     tags: Mapping[str, str],
 ) -> Batch:
+    from collector.artifacts import check_run_name
     from collector.spark.build import Batch
     from collector.spark.profile import rollouts_pattern
 
+    if run_id is not None:
+        check_run_name(run_id, "--run-id")
     given = rollouts_pattern([inputs]) if inputs else None
     folder = located_path(output_dir).absolute() if output_dir else None
     return Batch(rollouts_pattern(paths), given, run_id, folder, tags)

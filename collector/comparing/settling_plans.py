@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import orjson
 
 from collector.artifacts import file_paths
-from collector.atomic_files import Drafts, nothing
+from collector.atomic_files import Drafts
 from collector.comparing.request import ComparisonResult
 from collector.comparing.results import SIDES, Comparison
 from collector.errors import UsageError
@@ -53,20 +54,28 @@ def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingP
     }
     with Drafts() as drafts:
         for target, (side, index) in plans.items():
-            with drafts.open(target, replaces=nothing) as file:
-                for task in tasks:
-                    line = {
-                        "task_index": task[index],
-                        "agent_name": side.agent_name,
-                        "task_id": task["task_id"],
-                        "num_repeats": repeats,
-                        "run_id": side.run_id,
-                    }
-                    file.write(orjson.dumps(line) + b"\n")
+            lines = [
+                {
+                    "task_index": task[index],
+                    "agent_name": side.agent_name,
+                    "task_id": task["task_id"],
+                    "num_repeats": repeats,
+                    "run_id": side.run_id,
+                }
+                for task in tasks
+            ]
+            content = b"".join(orjson.dumps(line) + b"\n" for line in lines)
+            # the same plan may be there: of a command that was killed after it
+            with drafts.open(target, replaces=partial(_has_content, content)) as file:
+                file.write(content)
         drafts.publish()
     return [
         SettlingPlan(target, Path(side.run["rollouts_path"])) for target, (side, _) in plans.items()
     ]
+
+
+def _has_content(content: bytes, path: Path) -> bool:
+    return path.read_bytes() == content
 
 
 def _refuse_scattered(run: Row) -> None:

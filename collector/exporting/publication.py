@@ -23,6 +23,7 @@ RENAME_EXCHANGE = 2
 @contextlib.contextmanager
 def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[Path]:
     """Yield a new folder inside of the output folder, which is locked against other exports."""
+    created = [folder for folder in (output, *output.parents) if not folder.exists()]
     try:
         output.mkdir(parents=True, exist_ok=True)
         with _hold_lock(output, on_wait):
@@ -31,6 +32,10 @@ def working_folder(output: Path, *, on_wait: Callable[[str], None]) -> Iterator[
                 yield folder
     except OSError as error:
         raise FileError(f"cannot write to {output}: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):  # a folder with an export stays
+            for folder in created:
+                folder.rmdir()
 
 
 def publish(folder: Path, output: Path, names: Sequence[str]) -> None:

@@ -11,16 +11,22 @@ from collector.atomic_files import Drafts, anything
 from collector.warehouse.access import WAREHOUSE
 
 FETCH_ROWS = 256
-# the lines of a task are long, and sorting them needs memory for each: so some tasks at a time
-RANGE_TASKS = 2000
+# the lines of tasks may be long, and sorting takes several times their memory: so some at a time
+RANGE_BYTES = 40_000_000
+LEAST_BYTES = 20_000
 PROFILES = f"select line from {WAREHOUSE}.exports.export_reward_profiling"
 REPEATS = f"select line from {WAREHOUSE}.exports.export_repeat_level_metrics"
 AGENTS = f"select line from {WAREHOUSE}.exports.export_agent_metrics"
 RANGES = f"""
     select min(task_index), max(task_index)
     from (
-        select task_index, (row_number() over (order by task_index) - 1) // ? as part
-        from (select distinct task_index from {WAREHOUSE}.main.task_profiles where run_id = ?)
+        select task_index, sum(bytes) over (order by task_index) // ? as part
+        from (
+            select task_index, sum(greatest(strlen(sample), {LEAST_BYTES})) as bytes
+            from {WAREHOUSE}.main.task_profiles
+            where run_id = ?
+            group by task_index
+        )
     )
     group by part
     order by part
@@ -32,7 +38,7 @@ def write_run(connection: duckdb.DuckDBPyConnection, run: Run, drafts: Drafts) -
     with drafts.open(run.profiling, replaces=anything) as file:
         condition = "run_id = ? and task_index between ? and ?"
         query = f"{PROFILES} where {condition} order by task_index, agent_name"
-        for bounds in connection.execute(RANGES, [RANGE_TASKS, run.run_id]).fetchall():
+        for bounds in connection.execute(RANGES, [RANGE_BYTES, run.run_id]).fetchall():
             file.writelines(line + b"\n" for line in _lines(connection, query, run, *bounds))
     with drafts.open(run.agents, replaces=anything) as file:
         query = f"{AGENTS} where run_id = ? order by agent_name"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 
+from collector.artifacts import check_run_name
 from collector.errors import FileError, UsageError
 from collector.profiling import marts
 from collector.profiling.headlines import Headlines, read_headlines
@@ -75,8 +76,7 @@ class StoredRuns:
 
     def rename(self, name: str, new: str) -> str:
         """Give a run another name, in every mart; return the old one."""
-        if not new or not new.isprintable():
-            raise UsageError("the new name is empty or has characters that cannot be shown")
+        check_run_name(new, "runs rename")
         with self._writing() as connection:
             rows = _read_known_runs(connection)
             (old,) = stored_run_ids([name], rows)

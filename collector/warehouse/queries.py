@@ -148,7 +148,7 @@ def open_read_only(
 
 def require_warehouse(path: Path) -> None:
     """Raise an error unless a DuckDB file is at the path."""
-    if not path.is_file():
+    if not path.exists():
         raise FileError(
             f"no warehouse at {path}\n"
             "  what to do: create it with `spotter profile`, or name another with --warehouse"

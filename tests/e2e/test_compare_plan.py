@@ -39,9 +39,14 @@ def test_plans_name_the_tasks_of_each_run_and_the_repeats_that_settle_it(tmp_pat
     by_task = {line["task_id"]: line["task_index"] for line in before}
     assert [by_task[line["task_id"]] for line in after] == list(reversed(range(24)))
     assert {line["num_repeats"] for line in after + before} == {data["primary"]["repeats_needed"]}
+    (tmp_path / "plan_baseline.jsonl").unlink()  # as a command leaves it that is killed in between
+    assert compare(*names, "--plan", "plan.jsonl", cwd=tmp_path).returncode == 0
+    assert rows_of(tmp_path / "plan_baseline.jsonl") == before
+    (tmp_path / "plan.jsonl").write_text("mine")
     again = compare(*names, "--plan", "plan.jsonl", cwd=tmp_path)
     assert again.returncode == 2
-    assert "plan.jsonl: the file exists already" in again.stderr
+    assert "plan.jsonl exists already" in again.stderr
+    assert (tmp_path / "plan.jsonl").read_text() == "mine"
 
 
 def test_a_settled_comparison_and_one_that_needs_tasks_have_no_plan(tmp_path: Path) -> None:

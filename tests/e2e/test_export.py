@@ -310,6 +310,13 @@ def stopped(number: int, run: Profiled, output: Path) -> tuple[int, str]:
     return process.returncode, errors
 
 
+def test_an_export_that_fails_leaves_no_folder(run: Profiled, tmp_path: Path) -> None:
+    output = tmp_path / "new" / "out"
+    words = ("-w", run.warehouse, "-f", "csv", "--memory-limit", "1MB", "-o", output)
+    assert run_command("spotter", "export", *words, cwd=tmp_path).returncode != 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_full_disk_leaves_the_last_one_complete(run: Profiled, tmp_path: Path) -> None:
     output = tmp_path / "out"
     export(run, "-f", "csv", output=output)

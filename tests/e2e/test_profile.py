@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -67,13 +69,30 @@ def test_lines_keep_their_order_however_many_tasks_are_written_at_a_time(
     ]
     run = write_run(tmp_path, [{**row, "reward": 1} for row in inputs], inputs=inputs)
     contents = []
-    for count in (publish.RANGE_TASKS, 5, 2, 1):
-        monkeypatch.setattr(publish, "RANGE_TASKS", count)
+    for size in (publish.RANGE_BYTES, 100_000, 40_000, 1):
+        monkeypatch.setattr(publish, "RANGE_BYTES", size)
         assert run_profile(run.rollouts, cwd=tmp_path).returncode == 0
         contents.append(run.profiling.read_bytes())
     lines = [(line["_ng_task_index"], line["agent_ref"]["name"]) for line in run.profiles()]
     assert lines == [(task, name) for task in (-2, 3, 7, 11, 40) for name in ("agent_a", "agent_b")]
     assert len(set(contents)) == 1
+
+
+def test_tasks_with_long_inputs_are_written_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = [key(task, 0, picture="x" * (400_000 if task < 4 else 3)) for task in range(8)]
+    run = write_run(tmp_path, [{**key(task, 0), "reward": 1} for task in range(8)], inputs=inputs)
+    ranges, lines = [], publish._lines
+
+    def noted(connection: duckdb.DuckDBPyConnection, query: str, *given: Any) -> Iterator[bytes]:
+        ranges.append(given[1:])
+        return lines(connection, query, *given)
+
+    monkeypatch.setattr(publish, "RANGE_BYTES", 900_000)
+    monkeypatch.setattr(publish, "_lines", noted)
+    assert run_profile(run.rollouts, cwd=tmp_path).returncode == 0
+    assert [bounds for bounds in ranges if bounds] == [(0, 1), (2, 7)]
 
 
 def test_every_mart_has_the_run(example: Profiled) -> None:
@@ -369,7 +388,7 @@ def test_an_output_place_that_is_taken_changes_nothing(workspace: Path) -> None:
     assert digest(workspace) == before
 
 
-@pytest.mark.parametrize("kind", ["rollouts", "failures"])
+@pytest.mark.parametrize("kind", ["rollouts", "failures", "warehouse"])
 def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
     run = simple(workspace)
     path: Path = getattr(run, kind)
@@ -385,6 +404,9 @@ def test_a_pipe_is_no_artifact(kind: str, workspace: Path) -> None:
     [
         ([], "name a rollouts file or a folder"),
         (["a.jsonl", "b.jsonl", "--run-id", "x"], "--run-id applies to one run"),
+        (["a.jsonl", "--run-id", " "], "begins or ends with a blank"),
+        (["a.jsonl", "--run-id", "a\u202eb"], "characters that cannot be shown"),
+        (["a.jsonl", "--run-id", "é" * 100], "the name is too long"),
         (["a.jsonl", "b.jsonl", "--inputs", "x"], "--inputs applies to one run"),
         (["x/a.jsonl", "y/a.jsonl", "--output-dir", "z"], "would both write"),
         (["+unknown=1"], "unknown override +unknown"),
