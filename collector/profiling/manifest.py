@@ -25,12 +25,13 @@ class Layer:
     """Whether models may be views instead."""
 
 
+MART_HOOKS = frozenset({"{{ require_batch() }}", "{{ forget_batch() }}"})
 # collector/profiling/batch.py and marts.py build each of these without dbt
 LAYERS = {
     "staging": Layer("table", hooks=frozenset({"{{ declare_batch() }}"})),
     "audits": Layer("table"),
     "intermediate": Layer("table"),
-    "marts": Layer("incremental", "append", frozenset({"{{ forget_batch() }}"}), has_views=True),
+    "marts": Layer("incremental", "append", MART_HOOKS, has_views=True),
     "exports": Layer("view", hooks=frozenset({"{{ write_part_files() }}"})),
 }
 # collector/comparing, collector/curating and collector/collection build the models of these rooms
@@ -40,6 +41,7 @@ STOPPING = "stopping"
 IN_MEMORY = (SELECTION, STOPPING)
 """Rooms whose marts are tables in memory: the warehouse has none of them."""
 ROOM_HOOKS = {
+    ("stg_runs", "staging"): frozenset({"{{ forget_intermediate() }}"}),
     (COMPARISON, "intermediate"): frozenset({"{{ declare_comparisons() }}"}),
     (COMPARISON, "marts"): frozenset({"{{ forget_comparisons() }}"}),
     (SELECTION, "staging"): frozenset({"{{ declare_recipe() }}"}),

@@ -3,7 +3,6 @@
 
 {# As DuckDB's variables, which `spotter profile` sets itself. #}
 {% macro duckdb__declare_batch() %}
-    {%- if execute and this.name == 'stg_runs' -%}{{ forget_intermediate() }}{%- endif -%}
     {#- dbt reads Jinja in a var, not in an environment variable: any path can be given there -#}
     {%- set rollouts = duckdb__text_literal(env_var('SPOTTER_ROLLOUTS', '') or var('rollouts')) -%}
     {%- set inputs = duckdb__text_literal(var('inputs')) if var('inputs') else 'null' -%}
@@ -169,6 +168,4 @@
 {%- endmacro %}
 
 {# Nothing to tell: Spark reads the paths of a batch from the vars, since no path of a query can be a variable. #}
-{% macro spark__declare_batch() %}
-    {%- if execute and this.name == 'stg_runs' -%}{{ forget_intermediate() }}{%- endif -%}
-{% endmacro %}
+{% macro spark__declare_batch() %}{% endmacro %}

@@ -1,21 +1,11 @@
-{# Hook: remove the runs of the batch from a mart before they are inserted again. #}
+{# Hook: remove the runs of the batch from a mart before they are inserted again. They leave it also when they have no rows
+   in it now. #}
 {% macro forget_batch() %}{{ return(adapter.dispatch('forget_batch')()) }}{% endmacro %}
 
-{# The runs leave the mart also when they have no rows in it now. Staging that was read with other vars is an error. #}
 {% macro duckdb__forget_batch() %}
     {#- a ref stands outside of conditions, where dbt sees it -#}
     {%- set batch = ref('stg_runs') -%}
-    select error(
-        'Staging holds ' || rollouts_path || ', read with other vars: build staging too, with --select stg_runs+'
-    )
-    from {{ batch }}
-    where batch_hash != '{{ batch_hash() }}';
-    {%- if execute -%}{{ require_intermediate() }}{%- endif -%}
     {%- if is_incremental() %}
-    {%- set known = adapter.get_columns_in_relation(this) | map(attribute='name') | list -%}
-    {%- for name, old_name in (model.config.meta.renamed_columns or {}).items() if old_name in known and name not in known %}
-    alter table {{ this }} rename column {{ old_name }} to {{ name }};
-    {%- endfor %}
     delete from {{ this }} where run_id in (select run_id from {{ batch }});
     {%- if 'baseline_run_id' in model.columns %}
     delete from {{ this }} where baseline_run_id in (select run_id from {{ batch }});
@@ -23,25 +13,14 @@
     {%- endif -%}
 {% endmacro %}
 
-{# The runs leave the mart also when they have no rows in it now: `insert overwrite` replaces only runs that have some.
-   Staging that was read with other vars is an error. #}
+{# `insert overwrite` replaces only runs that have rows. #}
 {% macro spark__forget_batch() %}
-    {#- a ref stands outside of conditions, where dbt sees it -#}
     {%- set batch = ref('stg_runs') -%}
-    {%- if execute -%}
-        {{ require_intermediate() }}
-        {%- set stale = run_query('select rollouts_path from ' ~ batch ~ " where batch_hash != '" ~ batch_hash() ~ "' limit 1") -%}
-        {%- if stale.rows -%}
-            {{ exceptions.raise_compiler_error(
-                'Staging holds ' ~ stale.rows[0][0] ~ ', read with other vars: build staging too, with --select stg_runs+'
-            ) }}
-        {%- endif -%}
-        {%- if is_incremental() -%}
-            {#- dbt looks at the contract only where it creates the table -#}
-            {%- do get_assert_columns_equivalent(model.compiled_code) -%}
-            {%- set runs = run_query('select run_id from ' ~ batch).columns[0].values() -%}
-            {{ spark__drop_partitions(this, runs) }}
-        {%- endif -%}
+    {%- if execute and is_incremental() -%}
+        {#- dbt looks at the contract only where it creates the table -#}
+        {%- do get_assert_columns_equivalent(model.compiled_code) -%}
+        {%- set runs = run_query('select run_id from ' ~ batch).columns[0].values() -%}
+        {{ spark__drop_partitions(this, runs) }}
     {%- endif -%}
 {% endmacro %}
 

@@ -4,9 +4,9 @@ lines as (
     select
         file_path,
         fields,
-        list_filter(
+        list_transform(
             json_extract_string(fields['findings'], '$[*].check'),
-            lambda name: name is not null
+            lambda name: { 'check_name': name }
         ) as checks
     from
         read_json(

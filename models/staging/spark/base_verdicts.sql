@@ -6,16 +6,11 @@ verdicts as (
         {{ spark__json_integer("lines.fields['_ng_task_index']") }} as task_index,
         {{ spark__json_integer("lines.fields['_ng_rollout_index']") }} as rollout_index,
         lines.texts['verdict'] as verdict,
-        -- `flatten` of a list with a null in it would be null
-        coalesce(
-            filter(
-                transform(
-                    try_variant_get(lines.variants['findings'], '$', 'array<variant>'),
-                    finding -> try_variant_get(finding, '$.check', 'string')
-                ),
-                name -> name is not null
-            ),
-            array()
+        transform(
+            try_variant_get(lines.variants['findings'], '$', 'array<variant>'),
+            finding -> named_struct(
+                'check_name', try_variant_get(finding, '$.check', 'string')
+            )
         ) as checks
     from {{ spark__read_rows('verdicts') }} as lines
     inner join {{ ref('stg_runs') }} as runs on lines.file_path = runs.verdicts_file
