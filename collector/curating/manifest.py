@@ -92,12 +92,14 @@ def manifest_data(
 
 def selection_data(selection: Selection, task_count: int) -> dict[str, Any]:
     """Return the part of a manifest that says what was chosen of how many tasks of a run."""
+    reasons = {fate: _reasons(selection, fate) for fate in ("keep", "drop", "top_up")}
     return {
         "counts": {
             "tasks": task_count,
             "candidates": sum(row["task_count"] for row in selection.reasons),
             "chosen": len(selection.tasks),
-            **{fate: _reasons(selection, fate) for fate in ("keep", "drop", "top_up")},
+            "chosen_undecided": reasons["keep"].get("undecided", 0),
+            **reasons,
         },
         "figures": [_figures(row) for row in selection.totals],
         "histograms": {

@@ -66,6 +66,13 @@ def selection_warnings(
             f" rollouts pass or all fail at the pass threshold {pass_threshold:g}: `zero_variance`"
             " drops these tasks; `outcome: reward` would keep them"
         )
+    if undecided := counts["chosen_undecided"]:
+        yield (
+            f"of {counted_noun(counts['chosen'], 'chosen task')}, {undecided:,}"
+            f" {'is' if undecided == 1 else 'are'} in only because undecided: the interval of the"
+            " pass rate crosses a bound. `undecided: drop` leaves such tasks out, and `--plan` says"
+            " how many more rollouts may decide them"
+        )
     missing = counts["tasks"] - counts["candidates"]
     if missing:
         yield f"{counted_noun(missing, 'task')} of the run have no result, and are not chosen"

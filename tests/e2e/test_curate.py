@@ -103,6 +103,20 @@ def test_a_rule_drops_its_tasks(
     assert manifest["counts"]["chosen"] == len(POOL) - len(left)
 
 
+def test_tasks_that_are_chosen_only_because_undecided_are_counted(folder: Path) -> None:
+    open_tasks = {"flat one", "shaped one", "few one", "masked one"}
+    manifest = curated("pool", BOUNDS, cwd=folder)
+    assert open_tasks < set(prompts(folder / "train.jsonl"))
+    assert manifest["counts"]["chosen_undecided"] == len(open_tasks)
+    assert (
+        curated("pool", BOUNDS + "undecided: drop", cwd=folder)["counts"]["chosen_undecided"] == 0
+    )
+    (folder / "recipe.yml").write_text(BOUNDS, encoding="utf-8")
+    words = ("pool", "--recipe", "recipe.yml", "-o", "train.jsonl", "--overwrite")
+    done = curate(*words, cwd=folder)
+    assert "of 11 chosen tasks, 4 are in only because undecided" in done.stderr
+
+
 def test_the_rows_are_the_inputs_byte_for_byte_without_the_keys(pool: Profiled) -> None:
     folder = pool.rollouts.parent
     text = b'{"agent_ref": {"name": "agent_a"},  "note":"caf\\u00e9 \xc3\xa9", "n": 1.50e3%s}'

@@ -109,6 +109,15 @@ def test_the_counts_follow_the_rules_and_are_those_of_the_command(
         assert [int(pair[stage]) for pair in drawn[:10]] == manifest["histograms"][name]
 
 
+def test_tasks_that_are_chosen_only_because_undecided_are_counted(app: Starlette) -> None:
+    low_and_high = {"keep.low": "0.1", "keep.high": "0.9"}
+    found = get(app, address(low_and_high)).text
+    assert "Of 8 chosen tasks, 3 are in only because undecided" in found
+    assert (
+        "only because undecided" not in get(app, address(low_and_high | {"undecided": "drop"})).text
+    )
+
+
 def test_the_worker_says_what_the_manifest_says(pool: Profiled) -> None:
     text = "keep: {pass_rate: [0.1, 0.9]}\nundecided: drop\n"
     manifest = curated("pool", text, cwd=pool.rollouts.parent)
