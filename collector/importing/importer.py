@@ -28,6 +28,7 @@ from collector.temporary_files import try_lock
 
 Listener = Callable[[str, float | None], None]
 SHOWN = 5
+NO_ATTEMPTS = "it has no attempts"
 LABEL_CHARACTERS = 100
 LABEL = re.compile(r"[^A-Za-z0-9._@+-]+")
 
@@ -78,8 +79,8 @@ class Imported:
     format: str
     runs: list[ImportedRun]
     passed_over: list[Path] = field(default_factory=list)
-    empty: list[Path] = field(default_factory=list)
-    """Logs without attempts."""
+    empty: dict[Path, str] = field(default_factory=dict)
+    """Logs without attempts, and why they have none."""
 
 
 def import_logs(request: ImportRequest, listener: Listener = lambda *_: None) -> Imported:
@@ -104,7 +105,10 @@ def import_logs(request: ImportRequest, listener: Listener = lambda *_: None) ->
         runs = [run for log, target in pairs if (run := importer.run(log, target))]
         reading.rewards.check()
         if not runs:
-            raise FileError(f"{_names(logs)}: no log has an attempt")
+            reasons = sorted(
+                {reason for reason in importer.empty.values() if reason != NO_ATTEMPTS}
+            )
+            raise FileError("\n  ".join([f"{_names(logs)}: no log has an attempt", *reasons]))
         _publish([run.files for run in runs], drafts)
     return Imported(found.format.NAME, runs, found.passed_over, importer.empty)
 
@@ -119,15 +123,17 @@ class _Importer:
     """The folder of all logs."""
     drafts: Drafts
     listener: Listener
-    empty: list[Path] = field(default_factory=list)
-    """Logs without attempts: nothing is written for them."""
+    empty: dict[Path, str] = field(default_factory=dict)
+    """Logs without attempts, and why they have none: nothing is written for them."""
 
     def run(self, log: Log, target: ImportFiles) -> ImportedRun | None:
         """Write the files of a run; None if the log has no attempts."""
         try:
             return self._write(log, target)
         except EmptyLogError:
-            self.empty.append(log.files[0])
+            path = log.files[0]
+            reasons = [loss for loss in log.losses() if loss.startswith(path.name)]
+            self.empty[path] = "; ".join(reasons) or NO_ATTEMPTS
             for path in target.all():
                 if self.drafts.current(path) != path:
                     self.drafts.drop(path)

@@ -58,8 +58,8 @@ def notes(result: Imported) -> Iterator[str]:
         count = counted_noun(len(result.passed_over), "file")
         verb = "is not a log" if len(result.passed_over) == 1 else "are not logs"
         yield f"passed over {count} that {verb}: {names}{more}"
-    for path in result.empty:
-        yield f"passed over {path.name}: it has no attempts"
+    for path, reason in result.empty.items():
+        yield f"passed over {path.name}: {reason}"
     yield from _losses(result.runs)
 
 

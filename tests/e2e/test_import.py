@@ -220,6 +220,19 @@ def test_a_benchmark_without_the_chosen_metric_is_left_out_with_a_word(out: Path
     assert any("has no acc, and was left out" in loss for loss in run.data["losses"])
 
 
+def test_metrics_of_all_documents_are_said_not_to_be_in_the_run(out: Path) -> None:
+    folder = OWN / "lm_eval" / "prose" / "scripted"
+    perplexity = next(folder.glob("samples_prose_*"))
+    message = refused(out, perplexity, code=4)
+    assert "no log has an attempt\n  samples_prose_" in message
+    assert "computes word_perplexity" in message
+    [run] = import_case(folder, out / "run.jsonl")
+    said = "\n".join(run.data["losses"])
+    assert "has no score of a single document (the harness computes word_perplexity," in said
+    assert "the harness computes bleu of translate over all documents" in said
+    assert "None" not in said
+
+
 @pytest.mark.parametrize("folder", case_folders("verl", "lm_eval", "verifiers"), ids=case_id)
 def test_an_unknown_reward_is_refused_with_the_known_ones(folder: Path, out: Path) -> None:
     assert "unknown\n  there are: " in refused(out, folder, "--reward", "zzz", code=2)

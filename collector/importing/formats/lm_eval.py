@@ -144,9 +144,17 @@ class LmEvalLog:
         if rewards.name is not None and scores.chosen is not None:
             rewards.choose({rewards.name: None})
         others = scores.other_filters()
+        names = ", ".join(scores.of_all_documents)
         if scores.chosen is None:
-            self._left_out[f"{path.name} has no {rewards.name}, and was left out"] = None
+            why = f"no {rewards.name}" if rewards.name else "no score of a single document"
+            more = f" (the harness computes {names} over all of them)" if names else ""
+            self._left_out[f"{path.name} has {why}{more}, and was left out"] = None
             return scores
+        if names:
+            self._left_out[
+                f"the harness computes {names} of {_benchmark(path)} over all documents: no"
+                " rollout has a value of it"
+            ] = None
         self._seen[_benchmark(path)] = scores.documents
         if others:
             self._left_out[

@@ -22,6 +22,8 @@ class FilterScores:
         """The filter whose rows are the attempts; None if no row has the wanted metric."""
         self.metric = ""
         self.documents: set[Document] = set()
+        self.of_all_documents: dict[str, None] = {}
+        """The metrics that are no number in a row: the harness computes them over all documents."""
         self._wanted = wanted
         self._names: dict[str, tuple[str, ...]] = {}
         self._others: dict[str, dict[Document, Values]] = {}
@@ -29,6 +31,9 @@ class FilterScores:
     def note(self, row: Json) -> None:
         """Read the scores of a row."""
         name, scores = filter_of(row), scores_of(row)
+        self.of_all_documents |= dict.fromkeys(
+            metric for metric in metric_names(row) if isinstance(row.get(metric), list)
+        )
         if self.chosen is None:
             self._choose(name, scores)
         if name == self.chosen:
@@ -77,7 +82,13 @@ def document_of(row: Json) -> Document:
 
 
 def scores_of(row: Json) -> dict[str, float]:
-    """Return the metrics of a row; older versions do not name them, but put them last."""
+    """Return the metrics of a row that are numbers; older versions do not name them."""
+    return {
+        name: value for name in metric_names(row) if (value := number(row.get(name))) is not None
+    }
+
+
+def metric_names(row: Json) -> list[str]:
+    """Return the names of the metrics of a row, whatever their values are."""
     named = [name for name in items(row, "metrics") if isinstance(name, str)]
-    names = named or [name for name in row if name not in OWN]
-    return {name: value for name in names if (value := number(row.get(name))) is not None}
+    return named or [name for name in row if name not in OWN]
