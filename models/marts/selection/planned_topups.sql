@@ -33,9 +33,9 @@ priced as (
 ranked as (
     select
         *,
-        row_number() over (
+        cast(row_number() over (
             order by price is null, price, task_index, agent_name
-        ) as place
+        ) as bigint) as place
     from priced
 ),
 

@@ -57,7 +57,7 @@ selected as (
         end as fate,
         changes.change,
         placed.step,
-        placed.position
+        cast(placed.position as bigint) as position
     from {{ ref('int_judged_tasks') }} as tasks
     left join {{ ref('int_capped_tasks') }} as capped using (task_index, agent_name)
     left join {{ ref('int_target_picks') }} as targeted using (task_index, agent_name)
