@@ -132,6 +132,7 @@ def write_marts(
     ):
         prepare(connection, load_plan(), path)
     runs = pd.DataFrame({"run_id": list(dropped), "dropped_task_count": list(dropped.values())})
+    tasks = tasks.assign(is_informative=tasks["reward_max"] > tasks["reward_min"])
     with duckdb.connect(str(path)) as connection:
         insert_mart_rows(connection, "runs", runs)
         insert_mart_rows(connection, "agent_reliability", agents)
