@@ -24,7 +24,6 @@ pytestmark = NEEDS_SPARK
 
 AUDITS = tuple(sorted(BROKEN))
 STAGED = ("stg_runs", "stg_rollouts", "stg_inputs", "stg_failures", "stg_verdicts", "stg_prices")
-DECLARED = ("stg_recipes", "stg_recipe_shares", "stg_excluded_tasks")
 CHOSEN = ("selected_tasks", "planned_topups", "selection_totals", "selection_histograms")
 STRICT = (*(f"staging.{name}" for name in STAGED), *(f"audits.{name}" for name in AUDITS))
 PARTITIONED = (*MARTS, *COMPARISONS, *SECOND_VERDICTS, *CHOSEN)
@@ -32,7 +31,7 @@ SHOWN = (
     *(f"main.{name}" for name in VIEWS),
     *(f"exports.{path.stem}" for path in (ROOT / "models" / "exports").glob("*.sql")),
 )
-OTHERS = (*SHOWN, *(f"staging.{name}" for name in DECLARED))
+OTHERS = (*SHOWN, "staging.stg_recipes")
 OUTPUTS = {
     "export_reward_profiling": ("_reward_profiling.jsonl", "task_index, agent_name"),
     "export_agent_metrics": ("_agent_metrics.json", "agent_name"),

@@ -1,20 +1,31 @@
 {%- set in_order = ['task_index', 'agent_name'] -%}
 with
 
-sliced as (
+slices as (
     select
+        run_id,
+        task_index,
+        agent_name,
         'all' as slice_by,
-        'all' as slice_value,
-        tasks.*
-    from {{ ref('selected_tasks') }} as tasks
+        'all' as slice_value
+    from {{ ref('selected_tasks') }}
     union all
+    select
+        run_id,
+        task_index,
+        agent_name,
+        slice_by,
+        slice_value
+    from {{ ref('task_slices') }}
+),
+
+sliced as (
     select
         slices.slice_by,
         slices.slice_value,
         tasks.*
     from {{ ref('selected_tasks') }} as tasks
-    inner join {{ ref('task_slices') }} as slices
-        using (run_id, task_index, agent_name)
+    inner join slices using (run_id, task_index, agent_name)
 ),
 
 staged as (
