@@ -15,7 +15,7 @@ STAGING = f"{SCRATCH}.staging"
 SLICES = f"""
     select distinct entry.slice_by
     from (
-        select unnest(slice_values) as entry from {STAGING}.stg_inputs
+        select unnest(slice_values) as entry from {STAGING}.stg_samples
         union all
         select unnest(slice_values) as entry from {STAGING}.stg_rollouts
     )

@@ -43,7 +43,7 @@ def task_ids(lines: Iterable[bytes]) -> dict[Key, str]:
             )
             batch.read([run])
             found = connection.execute(
-                f"select task_index, rollout_index, task_id from {SCRATCH}.staging.stg_inputs"
-                " where task_id is not null"
+                f"select task_index, rollout_index, task_id from {SCRATCH}.staging.stg_samples"
+                " where is_readable"
             ).fetchall()
     return {(task, rollout): task_id for task, rollout, task_id in found}

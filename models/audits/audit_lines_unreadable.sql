@@ -12,8 +12,18 @@ unreadable as (
         run_id,
         'inputs' as file_kind,
         1 as line_count
+    from {{ ref('stg_samples') }}
+    where not is_readable
+    union all
+    -- lines without a key are among the samples
+    select
+        run_id,
+        'inputs' as file_kind,
+        1 as line_count
     from {{ ref('stg_inputs') }}
     where not is_readable
+        and task_index is not null
+        and rollout_index is not null
     union all
     select
         run_id,

@@ -146,7 +146,11 @@ rollouts as (
         has_answer_field,
         case when answer != 'null' then {{ short_text('answer') }} end as answer,
         slice_values,
-        {{ is_output_empty('output') }} as is_output_empty,
+        -- a call is enough: looking for a text takes longer
+        case
+            when cardinality(calls) > 0 then false
+            else {{ is_output_empty('output') }}
+        end as is_output_empty,
         -- of other kinds of calls the result is part of the call
         greatest(
             0,
@@ -154,9 +158,11 @@ rollouts as (
             - cast(cardinality(call_outputs) as bigint)
         ) as open_call_count,
         coalesce(right(last_type, 7) = '_output', false) as is_result_last,
-        coalesce(last_type = 'message', false)
-        and {{ is_output_empty('last_output') }}
-        and cardinality(calls) > 0 as is_final_answer_empty,
+        case
+            when last_type = 'message' and cardinality(calls) > 0
+                then {{ is_output_empty('last_output') }}
+            else false
+        end as is_final_answer_empty,
         coalesce(status = 'incomplete', false)
         or coalesce(last_status = 'incomplete', false)
         or incomplete_reason is not null as is_truncated,

@@ -23,7 +23,10 @@ from tests.support import COMPARISONS, MARTS, ROOT, SECOND_VERDICTS, VIEWS, writ
 pytestmark = NEEDS_SPARK
 
 AUDITS = tuple(sorted(BROKEN))
-STAGED = ("stg_runs", "stg_rollouts", "stg_inputs", "stg_failures", "stg_verdicts", "stg_prices")
+STAGED = (
+    *("stg_runs", "stg_rollouts", "stg_inputs", "stg_samples"),
+    *("stg_failures", "stg_verdicts", "stg_prices"),
+)
 CHOSEN = ("selected_tasks", "planned_topups", "selection_totals", "selection_histograms")
 STRICT = (*(f"staging.{name}" for name in STAGED), *(f"audits.{name}" for name in AUDITS))
 PARTITIONED = (*MARTS, *COMPARISONS, *SECOND_VERDICTS, *CHOSEN)

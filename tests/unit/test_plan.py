@@ -14,7 +14,7 @@ from tests.support import ALL_MARTS, ROOT
 
 def test_models_come_after_what_they_read() -> None:
     names = [model.name for model in plan.load_plan().models]
-    assert names.index("stg_rollouts") < names.index("stg_inputs")
+    assert names.index("stg_rollouts") < names.index("stg_samples")
     assert names.index("int_rollouts_matched") < names.index("task_metrics")
     assert names.index("task_metrics") < names.index("task_profiles")
 

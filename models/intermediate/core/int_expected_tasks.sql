@@ -5,8 +5,7 @@ expected as (
 ),
 
 inputs as (
-    select * from {{ ref('stg_inputs') }}
-    where sample is not null
+    select * from {{ ref('stg_samples') }}
 ),
 
 samples as (

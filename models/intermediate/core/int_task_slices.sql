@@ -6,9 +6,9 @@ first_rollouts as (
         scored.agent_name,
         scored.task_index,
         scored.slice_values,
-        inputs.slice_values as input_slice_values
+        samples.slice_values as input_slice_values
     from {{ ref('int_scored_rollouts') }} as scored
-    inner join {{ ref('stg_inputs') }} as inputs
+    inner join {{ ref('stg_samples') }} as samples
         using (run_id, task_index, rollout_index)
     where scored.place = 1
 ),

@@ -6,7 +6,7 @@ reported as (
         run_id,
         sampling,
         1 as source
-    from {{ ref('stg_inputs') }}
+    from {{ ref('stg_samples') }}
     union all
     select distinct
         run_id,
