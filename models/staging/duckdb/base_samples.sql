@@ -5,7 +5,8 @@ runs as (
 ),
 
 sample_keys as (
-    select * from {{ ref('base_sample_keys') }}
+    select (run_id, task_index, rollout_index) as sample_key
+    from {{ ref('base_sample_keys') }}
 ),
 
 lines as (
@@ -45,8 +46,7 @@ kept as (
     where task_index is null
         or rollout_index is null
         or (run_id, task_index, rollout_index) in (
-            select (sample_keys.run_id, sample_keys.task_index, sample_keys.rollout_index)
-            from sample_keys
+            select sample_keys.sample_key from sample_keys
         )
 ),
 
@@ -67,10 +67,10 @@ samples as (
             case
                 when regexp_matches(text, '[:,\[]\s*-?(nan|inf)', 'i')
                     then regexp_matches(
-                        regexp_replace(text, '"(?:[^"\\]|\\.)*"', '', 'gs'),
-                        'nan|inf',
-                        'i'
-                    )
+                            regexp_replace(text, '"(?:[^"\\]|\\.)*"', '', 'gs'),
+                            'nan|inf',
+                            'i'
+                        )
             end,
             false
         ) as has_non_finite
