@@ -42,7 +42,6 @@ IN_MEMORY = (SELECTION, STOPPING)
 """Rooms whose marts are tables in memory: the warehouse has none of them."""
 ROOM_HOOKS = {
     ("stg_runs", "staging"): frozenset({"{{ forget_intermediate() }}"}),
-    (COMPARISON, "intermediate"): frozenset({"{{ declare_comparisons() }}"}),
     (COMPARISON, "marts"): frozenset({"{{ forget_comparisons() }}"}),
     (SELECTION, "staging"): frozenset({"{{ declare_recipe() }}"}),
 }

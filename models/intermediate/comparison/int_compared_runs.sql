@@ -1,9 +1,5 @@
 with
 
-declared as (
-    {{ declared_comparisons() }}
-),
-
 agents as (
     select
         reliability.run_id,
@@ -36,7 +32,7 @@ matched as (
         declared.baseline_run_id != declared.candidate_run_id
         and (baselines.is_reverified or candidates.is_reverified)
         and baselines.source_path = candidates.source_path as is_same_rollouts
-    from declared
+    from {{ ref('base_comparisons') }} as declared
     inner join agents as baselines on declared.baseline_run_id = baselines.run_id
     inner join agents as candidates on declared.candidate_run_id = candidates.run_id
     where baselines.agent_name
@@ -51,12 +47,14 @@ matched as (
         )
 ),
 
+-- one number in place of four columns: later models join by it
 pairs as (
     select
         row_number() over (
             order by baseline_run_id, run_id, baseline_agent_name, agent_name
         ) as pair_key,
-        *
+        *,
+        {{ upper_normal_quantile('(alpha / 2)') }} as z
     from matched
 )
 

@@ -1,26 +1,40 @@
 with
 
--- the interval and the test of the verdict
+-- the interval and the test of the verdict; the intervals of the worst and the best
+-- case are never narrower than the one seen
 intervals as (
     select
-        intervals.group_key,
-        pairs.alpha,
-        coalesce(pairs.margin, 0.01e0 * intervals.value_range) as margin,
-        case when pairs.is_fixed_suite then intervals.fixed_low else intervals.low end
-            as low,
-        case when pairs.is_fixed_suite then intervals.fixed_high else intervals.high end
-            as high,
-        adjusted.p_value_holm,
-        coalesce(bounds.unknown_count, 0) as unknown_count,
-        extremes.lowest_low,
-        extremes.highest_high,
+        pair_key,
+        score,
+        slice_by,
+        slice_value,
+        intervals.alpha,
+        intervals.margin,
+        case when intervals.is_fixed_suite then intervals.fixed_low else intervals.low
+        end as low,
+        case when intervals.is_fixed_suite then intervals.fixed_high else intervals.high
+        end as high,
+        tests.p_value_holm,
+        coalesce(intervals.unknown_count, 0) as unknown_count,
+        intervals.difference_lowest - case
+            when intervals.is_fixed_suite then intervals.fixed_width
+            else greatest(
+                    intervals.bounded_t * intervals.lowest_std_error,
+                    intervals.difference - intervals.low
+                )
+        end as lowest_low,
+        intervals.difference_highest + case
+            when intervals.is_fixed_suite then intervals.fixed_width
+            else greatest(
+                    intervals.bounded_t * intervals.highest_std_error,
+                    intervals.high - intervals.difference
+                )
+        end as highest_high,
         coverage.obstacle
     from {{ ref('int_difference_intervals') }} as intervals
-    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
-    left join {{ ref('int_adjusted_tests') }} as adjusted using (group_key)
-    left join {{ ref('int_slice_bounds') }} as bounds using (group_key)
-    left join {{ ref('int_comparison_bounds') }} as extremes using (group_key)
+    inner join {{ ref('int_difference_tests') }} as tests
+        using (pair_key, score, slice_by, slice_value)
 ),
 
 -- a difference that is real but smaller than the margin is equivalence
@@ -53,7 +67,15 @@ survived as (
 
 verdicts as (
     select
-        *,
+        pair_key,
+        score,
+        slice_by,
+        slice_value,
+        unknown_count,
+        lowest_low,
+        highest_high,
+        observed_verdict,
+        verdict_anyway,
         case
             when obstacle is null then verdict_anyway else 'not comparable'
         end as verdict

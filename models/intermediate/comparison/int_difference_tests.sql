@@ -1,11 +1,13 @@
 with
 
+-- sign: the chance that as many fair coins all fall alike
 tests as (
     select
-        intervals.group_key,
-        intervals.pair_key,
-        intervals.score,
-        intervals.slice_by,
+        pair_key,
+        score,
+        slice_by,
+        slice_value,
+        intervals.is_fixed_suite,
         case
             when intervals.interval_method is null then null
             when intervals.interval_method = 'newcombe' then 'mcnemar'
@@ -19,38 +21,77 @@ tests as (
         mcnemar.p_value as mcnemar_p_value,
         mcnemar.mid_p_value,
         permutations.p_value as permutation_p_value,
-        -- the chance that as many fair coins all fall alike
         case
             when intervals.difference = 0 then 1e0
             else power(2e0, 1 - intervals.unit_count)
         end as sign_p_value
     from {{ ref('int_difference_intervals') }} as intervals
-    inner join {{ ref('int_difference_tails') }} as tails using (group_key)
-    left join {{ ref('int_mcnemar_tests') }} as mcnemar using (group_key)
-    left join {{ ref('int_permutation_tests') }} as permutations using (group_key)
+    inner join {{ ref('int_difference_tails') }} as tails
+        using (pair_key, score, slice_by, slice_value)
+    left join {{ ref('int_mcnemar_tests') }} as mcnemar
+        using (pair_key, score, slice_by, slice_value)
+    left join {{ ref('int_permutation_tests') }} as permutations
+        using (pair_key, score, slice_by, slice_value)
+),
+
+chosen as (
+    select
+        *,
+        case test
+            when 't' then t_p_value
+            when 'mcnemar' then mcnemar_p_value
+            when 'permutation' then permutation_p_value
+            when 'sign' then sign_p_value
+        end as p_value
+    from tests
 ),
 
 -- a verdict about exactly these tasks has a test of its own
-chosen as (
+decisive as (
     select
-        tests.group_key,
-        tests.score,
-        tests.slice_by,
-        tests.test,
-        tests.fixed_p_value,
-        case when tests.test = 'mcnemar' then tests.mid_p_value end as mid_p_value,
-        case tests.test
-            when 't' then tests.t_p_value
-            when 'mcnemar' then tests.mcnemar_p_value
-            when 'permutation' then tests.permutation_p_value
-            when 'sign' then tests.sign_p_value
-        end as p_value,
-        pairs.is_fixed_suite
-    from tests
-    inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
+        *,
+        case when is_fixed_suite then fixed_p_value else p_value end as verdict_p_value
+    from chosen
+),
+
+-- many candidates, or many values of a field to slice by, are one family
+families as (
+    select
+        *,
+        row_number() over (
+            partition by score, slice_by
+            order by verdict_p_value nulls last, pair_key, slice_value
+        ) as place,
+        count(verdict_p_value) over (partition by score, slice_by) as test_count
+    from decisive
+),
+
+-- Holm's method: the smallest p is multiplied by the size of the family, the next by
+-- one less, and none is smaller than the one before
+adjusted as (
+    select
+        *,
+        max(least(1e0, verdict_p_value * (test_count - place + 1))) over (
+            partition by score, slice_by
+            order by place
+            rows between unbounded preceding and current row
+        ) as holm_p_value
+    from families
+),
+
+p_values as (
+    select
+        pair_key,
+        score,
+        slice_by,
+        slice_value,
+        test,
+        p_value,
+        case when test = 'mcnemar' then mid_p_value end as mid_p_value,
+        fixed_p_value,
+        case when verdict_p_value is not null then test_count end as family_size,
+        case when verdict_p_value is not null then holm_p_value end as p_value_holm
+    from adjusted
 )
 
-select
-    *,
-    case when is_fixed_suite then fixed_p_value else p_value end as verdict_p_value
-from chosen
+select * from p_values

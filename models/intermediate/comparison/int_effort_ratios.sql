@@ -1,8 +1,24 @@
-{%- set order = ['task_key'] -%}
+{%- set order = ['task_id', 'occurrence'] -%}
 with
 
 efforts as (
-    select * from {{ ref('int_compared_efforts') }}
+    {% for measure in ['output_tokens', 'total_tokens', 'turn_count', 'cost'] %}
+        select
+            pair_key,
+            task_id,
+            occurrence,
+            '{{ measure }}' as measure,
+            baseline_{{ measure }}_mean as baseline_value,
+            {{ measure }}_mean as value,
+            baseline_{{ measure }}_mean * baseline_rollout_count as baseline_sum,
+            {{ measure }}_mean * rollout_count as effort_sum,
+            1e0 * baseline_pass_count as baseline_pass_count,
+            1e0 * pass_count as pass_count
+        from {{ ref('int_compared_tasks') }}
+        where is_common and baseline_rollout_count > 0 and rollout_count > 0
+            and baseline_{{ measure }}_mean > 0 and {{ measure }}_mean > 0
+        {{ 'union all' if not loop.last }}
+    {% endfor %}
 ),
 
 totals as (
@@ -23,7 +39,8 @@ totals as (
 ratios as (
     select
         pair_key,
-        task_key,
+        task_id,
+        occurrence,
         measure,
         'rollout' as unit,
         baseline_value,
@@ -33,7 +50,8 @@ ratios as (
     union all
     select
         efforts.pair_key,
-        efforts.task_key,
+        efforts.task_id,
+        efforts.occurrence,
         efforts.measure,
         'pass' as unit,
         totals.baseline_sum_mean / totals.baseline_pass_mean as baseline_value,

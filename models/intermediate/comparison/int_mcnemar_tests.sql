@@ -2,10 +2,11 @@ with
 
 groups as (
     select
-        group_key,
+        *,
         lost_count + gained_count as changed_count,
         least(lost_count, gained_count) as fewer_count
-    from {{ ref('int_paired_outcomes') }}
+    from {{ ref('int_mean_differences') }}
+    where is_all_binary
 ),
 
 places as (
@@ -25,7 +26,10 @@ chances as (
 
 tests as (
     select
-        group_key,
+        pair_key,
+        score,
+        slice_by,
+        slice_value,
         least(1e0, 2 * {{ sum_in_order('chance', ['place']) }}) as p_value,
         least(
             1e0,
@@ -33,7 +37,11 @@ tests as (
             - max(case when place = fewer_count then chance end)
         ) as mid_p_value
     from chances
-    group by group_key
+    group by
+        pair_key,
+        score,
+        slice_by,
+        slice_value
 )
 
 select * from tests

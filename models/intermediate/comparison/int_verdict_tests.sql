@@ -5,8 +5,8 @@ sums as (
         *,
         rising_task_count + falling_task_count as changed_count,
         least(rising_task_count, falling_task_count) as fewer_count,
-        sqrt(chi_square) as z
-    from {{ ref('int_verdict_sums') }}
+        sqrt(chi_square) as z_distance
+    from {{ ref('int_verdict_intervals') }}
 ),
 
 -- the chi-square distribution with one degree of freedom is that of a squared normal
@@ -14,7 +14,7 @@ tails as (
     select
         sums.pair_key,
         {{ sum_in_order(
-            normal_tail_term('sums.z', 'nodes.place', 'nodes.weight'), ['nodes.node']
+            normal_tail_term('sums.z_distance', 'nodes.place', 'nodes.weight'), ['nodes.node']
         ) }} as tail
     from sums
     cross join {{ ref('quadrature_nodes') }} as nodes

@@ -6,9 +6,9 @@ comparisons as (
         pairs.baseline_run_id,
         pairs.agent_name,
         pairs.baseline_agent_name,
-        intervals.score,
-        intervals.slice_by,
-        intervals.slice_value,
+        score,
+        slice_by,
+        slice_value,
         verdicts.verdict,
         verdicts.verdict_anyway,
         verdicts.observed_verdict,
@@ -26,8 +26,8 @@ comparisons as (
         intervals.interval_method,
         tests.test,
         tests.p_value,
-        adjusted.p_value_holm,
-        adjusted.family_size,
+        tests.p_value_holm,
+        tests.family_size,
         tests.mid_p_value,
         intervals.cluster_count,
         intervals.fixed_std_error,
@@ -37,13 +37,19 @@ comparisons as (
         intervals.noise_floor as noise_floor_std_error,
         verdicts.lowest_low,
         verdicts.highest_high,
-        needs.detectable_difference,
-        needs.tasks_needed,
-        needs.repeats_needed,
-        needs.tokens_needed,
-        others.unpaired_std_error,
-        others.gym_welch_low,
-        others.gym_welch_high,
+        sizes.detectable_difference,
+        sizes.tasks_needed,
+        sizes.repeats_needed,
+        sizes.tokens_needed,
+        case
+            when pairs.is_same_rollouts then null
+            else sqrt(
+                    power(intervals.baseline_std_error, 2)
+                    + power(intervals.candidate_std_error, 2)
+                )
+        end as unpaired_std_error,
+        gym.low as gym_welch_low,
+        gym.high as gym_welch_high,
         coverage.common_task_count,
         coverage.baseline_only_task_count,
         coverage.candidate_only_task_count,
@@ -51,7 +57,7 @@ comparisons as (
         pairs.baseline_clean_ratio,
         pairs.clean_ratio,
         pairs.alpha,
-        verdicts.margin,
+        intervals.margin,
         pairs.is_fixed_suite,
         pairs.cluster_by,
         pairs.is_same_rollouts,
@@ -59,11 +65,13 @@ comparisons as (
     from {{ ref('int_difference_intervals') }} as intervals
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     inner join {{ ref('int_compared_coverage') }} as coverage using (pair_key)
-    inner join {{ ref('int_other_methods') }} as others using (group_key)
-    inner join {{ ref('int_difference_tests') }} as tests using (group_key)
-    inner join {{ ref('int_comparison_verdicts') }} as verdicts using (group_key)
-    left join {{ ref('int_adjusted_tests') }} as adjusted using (group_key)
-    left join {{ ref('int_comparison_needs') }} as needs using (group_key)
+    inner join {{ ref('int_difference_tests') }} as tests
+        using (pair_key, score, slice_by, slice_value)
+    inner join {{ ref('int_comparison_verdicts') }} as verdicts
+        using (pair_key, score, slice_by, slice_value)
+    inner join {{ ref('int_sample_sizes') }} as sizes
+        using (pair_key, score, slice_by, slice_value)
+    left join {{ ref('int_gym_intervals') }} as gym using (pair_key, score, slice_by)
 )
 
 select * from comparisons

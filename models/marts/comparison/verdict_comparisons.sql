@@ -11,6 +11,18 @@ unmatched as (
     group by pair_key
 ),
 
+agreements as (
+    select
+        *,
+        1e0 * (kept_count + lost_count) / rollout_count as baseline_pass_ratio,
+        1e0 * (kept_count + gained_count) / rollout_count as pass_ratio,
+        1e0 * (kept_count + neither_count) / rollout_count as agreement_ratio,
+        -- how often two verdicts with these pass rates would agree by chance
+        baseline_pass_ratio * pass_ratio
+        + (1 - baseline_pass_ratio) * (1 - pass_ratio) as chance_ratio
+    from {{ ref('int_verdict_intervals') }}
+),
+
 comparisons as (
     select
         pairs.run_id,
@@ -27,7 +39,8 @@ comparisons as (
         intervals.gained_count as fail_to_pass_count,
         intervals.lost_count as pass_to_fail_count,
         intervals.agreement_ratio,
-        intervals.kappa,
+        (intervals.agreement_ratio - intervals.chance_ratio)
+        / nullif(1 - intervals.chance_ratio, 0) as kappa,
         intervals.baseline_pass_ratio,
         intervals.pass_ratio,
         intervals.difference,
@@ -40,7 +53,7 @@ comparisons as (
         tests.test,
         tests.p_value,
         pairs.alpha
-    from {{ ref('int_verdict_intervals') }} as intervals
+    from agreements as intervals
     inner join {{ ref('int_compared_runs') }} as pairs using (pair_key)
     inner join {{ ref('int_verdict_tests') }} as tests using (pair_key)
     inner join unmatched using (pair_key)

@@ -1,2 +1,0 @@
-{# Nothing to tell: `declared_comparisons` reads the vars. #}
-{% macro spark__declare_comparisons() %}{% endmacro %}
