@@ -45,7 +45,7 @@ MARTS = (
     "failure_classes",
     "rollout_health",
 )
-COMPARISONS = ("run_comparisons", "task_comparisons", "effort_comparisons")
+COMPARISONS = ("run_comparisons", "task_comparisons", "task_trajectories", "effort_comparisons")
 """The marts that `spotter compare` fills."""
 SECOND_VERDICTS = ("verdict_comparisons", "verdict_changes")
 """Those that it fills for runs with the same rollouts, which the collector's record tells."""

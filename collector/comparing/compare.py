@@ -88,14 +88,14 @@ def write_comparisons(
     The warehouse is only read.
     """
     plan = _declare(connection, pairs, settings)
+    connection.execute(f"attach {literal(target)} as {COPY} (type duckdb)")
     with attach_for_reading(connection, warehouse, on_wait=_ignore):
         _build_steps(connection, plan, progress=_ignore)
-    connection.execute(f"attach {literal(target)} as {COPY} (type duckdb)")
-    for model in plan.comparison("marts"):
-        relation = f"{COPY}.main.{quote_name(model.name)}"
-        connection.execute(f"create table {relation} as {model.sql}")
-        for statement in comments(model, relation):
-            connection.execute(statement)
+        for model in plan.comparison("marts"):
+            relation = f"{COPY}.main.{quote_name(model.name)}"
+            connection.execute(f"create table {relation} as {model.sql}")
+            for statement in comments(model, relation):
+                connection.execute(statement)
     connection.execute(f"detach {COPY}")
 
 

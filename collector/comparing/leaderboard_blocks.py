@@ -64,7 +64,12 @@ def trajectory_blocks(result: ComparisonResult, order_label: str) -> Iterator[Bl
     total = sum(trajectories.counts.values())
     yield Line(Styled(f"Over {label(order_label)}: {counted_noun(total, 'task')}", "heading"))
     rows = [
-        (f"{trajectories.counts.get(kind, 0):,}", kind, MEANINGS[kind], _tasks(trajectories, kind))
+        (
+            f"{trajectories.counts.get(kind, 0):,}",
+            kind.replace("_", " "),
+            MEANINGS[kind],
+            _tasks(trajectories, kind),
+        )
         for kind in KINDS
     ]
     columns = (

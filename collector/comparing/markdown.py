@@ -61,7 +61,9 @@ def as_markdown(result: ComparisonResult, gate: GateReport | None, order_label: 
     if order_label:
         counts = result.trajectories.counts
         lines += [f"#### Over {escape(label(order_label))}", ""]
-        rows = [[kind, f"{counts.get(kind, 0):,}", MEANINGS[kind]] for kind in KINDS]
+        rows = [
+            [kind.replace("_", " "), f"{counts.get(kind, 0):,}", MEANINGS[kind]] for kind in KINDS
+        ]
         lines += _table(("", "tasks", ""), rows)
     return "\n".join(lines).rstrip()
 

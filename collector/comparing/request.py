@@ -88,7 +88,6 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
             request.settings,
             progress=lambda name: listener.progress(0, 0, name),
         )
-        trajectories = read_trajectories(scratch)
     with open_read_only(request.warehouse, on_wait=listener.say) as connection:
         comparisons = read_comparisons(
             connection,
@@ -97,6 +96,7 @@ def compare_runs(request: CompareRequest, listener: RunListener) -> ComparisonRe
             request.score,
             ignores_obstacles=request.ignores_obstacles,
         )
+        trajectories = read_trajectories(connection, resolved.run_ids[0], resolved.run_ids[-1])
     return ComparisonResult(
         request.warehouse, resolved.run_ids, comparisons, trajectories, resolved.outcomes
     )

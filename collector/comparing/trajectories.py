@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import duckdb
 
-from collector.comparing.compare import STEPS
 from collector.warehouse.sql import Row, fetch_rows
 
 LISTED_TASKS = 100
-KINDS = ("mastered", "forgotten", "stuck", "newly learnable")
+ROWS = "task_trajectories where baseline_run_id = ? and run_id = ?"
+KINDS = ("mastered", "forgotten", "stuck", "newly_learnable")
 MEANINGS = {
     "mastered": "solved in the last run, not in the first",
     "forgotten": "solved in an earlier run, no longer in the last",
     "stuck": "unsolved in every run",
-    "newly learnable": "unsolved in the first run, learnable in the last",
+    "newly_learnable": "unsolved in the first run, learnable in the last",
 }
 
 
@@ -28,22 +28,25 @@ class Trajectories:
     """The first tasks of each kind that is worth a look."""
 
 
-def read_trajectories(connection: duckdb.DuckDBPyConnection) -> Trajectories:
-    """Return the trajectories that the last comparison on this connection left there."""
-    relation = f"{STEPS}.int_task_trajectories"
+def read_trajectories(
+    connection: duckdb.DuckDBPyConnection, first_run_id: str, last_run_id: str
+) -> Trajectories:
+    """Return what happened to the tasks between two runs that were the ends of a comparison."""
+    ends = [first_run_id, last_run_id]
     counts = connection.execute(
-        f"select trajectory, count(*) from {relation} group by trajectory order by trajectory"
+        f"select trajectory, count(*) from {ROWS} group by trajectory order by trajectory", ends
     ).fetchall()
     tasks = fetch_rows(
         connection,
         f"""
         select trajectory, task_id, occurrence, task_index, first_band, last_band
-        from {relation} where list_contains(?, trajectory)
+        from {ROWS} and list_contains(?, trajectory)
         qualify row_number() over (
             partition by trajectory order by task_index, task_id, occurrence
         ) <= {LISTED_TASKS}
         order by trajectory, task_index, task_id, occurrence
         """,
+        *ends,
         list(KINDS),
     )
     return Trajectories(dict(counts), tasks)

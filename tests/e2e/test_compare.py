@@ -257,7 +257,7 @@ def test_checkpoints_say_what_was_mastered_and_forgotten(tmp_path: Path) -> None
         "mastered": [[0] * 30, [1, 0] * 15, [1] * 30],
         "forgotten": [[0] * 30, [1] * 30, [0] * 30],
         "stuck": [[0] * 30] * 3,
-        "newly learnable": [[0] * 30, [0] * 30, [1, 0] * 15],
+        "newly_learnable": [[0] * 30, [0] * 30, [1, 0] * 15],
         "kept": [[1] * 30] * 3,
     }
     files = [
