@@ -7,7 +7,7 @@
 
 {# Lists of one element name the list and its mean: a lambda would compute an expression for every element. #}
 {% macro duckdb__std_in_order(expression, order_by) -%}
-    list_transform([{{ values_in_order(expression, order_by) }}], lambda items:
+    list_transform([list({{ expression }} order by {{ order_by | join(', ') }})], lambda items:
         list_transform([list_avg(items)], lambda mean:
             list_transform(
                 [sqrt(
@@ -23,7 +23,7 @@
 {% macro spark__std_in_order(expression, order_by) -%}
     get(transform(
         array(named_struct(
-            'items', filter({{ values_in_order(expression, order_by) }}, x -> x is not null),
+            'items', filter({{ spark__values_in_order(expression, order_by) }}, x -> x is not null),
             'mean', {{ mean_in_order(expression, order_by) }}
         )),
         part -> {{ finite("sqrt(

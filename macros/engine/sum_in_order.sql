@@ -10,7 +10,7 @@
 
 {% macro spark__sum_in_order(expression, order_by) -%}
     aggregate(
-        {{ values_in_order(expression, order_by) }},
+        {{ spark__values_in_order(expression, order_by) }},
         0e0,
         (total, item) -> total + coalesce(cast(item as double), 0e0)
     )
