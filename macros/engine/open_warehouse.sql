@@ -49,11 +49,11 @@
     {{- return(spark__full_path(env_var('SPOTTER_SPARK_WAREHOUSE', 'spark-warehouse')) if target.host == 'in-memory') -}}
 {%- endmacro %}
 
-{# dbt asks where to put a table. All but the marts replace what the build before left in its place; seeds are inserted, so
-   their place is emptied first. #}
+{# dbt asks where to put a table. All but the marts that grow replace what the build before left in their place;
+   seeds are inserted, so their place is emptied first. #}
 {% macro spark__location_clause() %}
     {%- set folder = spark__warehouse_folder() -%}
-    {%- if folder and model.fqn[1] != 'marts' %}
+    {%- if folder and not spark__is_partitioned(model) %}
         {%- set place = spark__text_literal(folder ~ '/scratch/' ~ model.schema ~ '/' ~ model.alias) -%}
         {%- if model.resource_type == 'seed' -%}
             {%- do run_query('insert overwrite directory ' ~ place ~ ' using parquet select 1 as nothing where false') -%}

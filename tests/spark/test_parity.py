@@ -29,12 +29,12 @@ STAGED = (
 )
 CHOSEN = ("selected_tasks", "planned_topups", "selection_totals", "selection_histograms")
 STRICT = (*(f"staging.{name}" for name in STAGED), *(f"audits.{name}" for name in AUDITS))
-PARTITIONED = (*MARTS, *COMPARISONS, *SECOND_VERDICTS, *CHOSEN)
+PARTITIONED = (*MARTS, *COMPARISONS, *SECOND_VERDICTS)
 SHOWN = (
     *(f"main.{name}" for name in VIEWS),
     *(f"exports.{path.stem}" for path in (ROOT / "models" / "exports").glob("*.sql")),
 )
-OTHERS = (*SHOWN, "staging.stg_recipes")
+OTHERS = (*SHOWN, "staging.stg_recipes", *(f"main.{name}" for name in CHOSEN))
 OUTPUTS = {
     "export_reward_profiling": ("_reward_profiling.jsonl", "task_index, agent_name"),
     "export_agent_metrics": ("_agent_metrics.json", "agent_name"),
