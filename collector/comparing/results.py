@@ -175,7 +175,9 @@ def _read_sides(
     rows = _rows(connection, f"select * from run_comparisons where {SIDES} {ORDER}", key)
     changes = dict(
         connection.execute(
-            f"select change, count(*) from task_comparisons where {SIDES} group by change", key
+            f"select change, count(*) from task_comparisons where {SIDES}"
+            " group by change order by change",
+            key,
         ).fetchall()
     )
     common = connection.execute(
