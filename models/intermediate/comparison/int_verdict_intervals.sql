@@ -1,3 +1,5 @@
+-- of second verdicts on the same rollouts; that of a comparison is in
+-- int_comparison_verdicts
 with
 
 -- the rollouts of a task share it, so tasks are the units whose spread counts

@@ -47,7 +47,7 @@ prefixes as (
     )
 ),
 
--- beside them the chances for any k of the task's rollouts
+-- beside them the chances for any k of the task's rollouts, from 1 to their number
 estimates as (
     select
         run_id,

@@ -4,7 +4,8 @@ spread as (
     select
         scores.*,
         sqrt(scores.noise_sum) / scores.task_count as rerun_std_error,
-        -- an error below the rerun's noise is an accident of few tasks
+        -- an error below the rerun's noise is an accident of few tasks; `greatest`
+        -- skips a noise that is not known
         case
             when scores.task_std_error is not null
                 then greatest(scores.task_std_error, rerun_std_error)
