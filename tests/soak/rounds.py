@@ -1,4 +1,4 @@
-"""A round of a soak: collect in parts, join, import, profile, merge, curate, export, report."""
+"""A round of a soak: collect in parts, profile, merge, curate, export, report and view."""
 
 from __future__ import annotations
 
@@ -58,6 +58,9 @@ class Round:
             steps.append(self._demo())
         for step in steps:
             self._take(step)
+        for _ in range(min(self.kills_left, self.world.rng.randint(0, 2))):
+            self.world.interrupt_viewer(f"{self.folder.name}-all", MERGED, cwd=self.folder)
+            self.kills_left -= 1
         self._check_all()
 
     def _take(self, step: Step) -> None:
@@ -152,8 +155,13 @@ class Round:
         output = self.folder / "exports"
         words = ("export", "-f", "csv", "-f", "parquet", "-o", output.name)
         yield Step(words, lambda _: promises.check_export(self.world, output))
-        report = ("report", f"{self.folder.name}-all", "-o", "report.html")
-        yield Step(report, lambda _: self._check_report())
+        run_id = f"{self.folder.name}-all"
+        for runs in ((run_id,), (run_id, MERGED)):
+            report = self.folder / f"report{len(runs)}.html"
+            yield Step(
+                ("report", *runs, "-o", report.name),
+                lambda _, report=report: self._check_report(report),  # type: ignore[misc]
+            )
 
     def _demo(self) -> Step:
         words = ("demo", "-o", "demo", "--limit", "4", "-n", "2")
@@ -194,8 +202,7 @@ class Round:
             self.world.totals.broken.append(f"{train} is not whole")
         promises.check_json(self.world, self.folder / "train.manifest.json")
 
-    def _check_report(self) -> None:
-        report = self.folder / "report.html"
+    def _check_report(self, report: Path) -> None:
         if report.exists() and not report.read_bytes().rstrip().endswith(b"</html>"):
             self.world.totals.broken.append(f"{report} is not whole")
 

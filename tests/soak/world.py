@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import resource
@@ -15,6 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import httpx
 
 from collector.cache import cache_dir
 from collector.profiling.plan import load_plan
@@ -159,6 +162,25 @@ class World:
         else:
             self.totals.kills[f"{name} {signal.Signals(number).name}"] += 1
         return ended
+
+    def interrupt_viewer(self, first: str, second: str, *, cwd: Path) -> None:
+        """Ask a viewer to compare two runs, and send it a signal while it works, or after."""
+        number = self.rng.choice(SIGNALS)
+        with subprocess.Popen(
+            [SPOTTER, "view", "--json", "--no-browser", "--port", "0"],
+            cwd=cwd,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as process:
+            assert process.stdout
+            base = "http://127.0.0.1:{port}".format(**json.loads(process.stdout.readline()))
+            with contextlib.suppress(httpx.HTTPError):
+                values = {"a": first, "b": second}
+                httpx.get(f"{base}/compare", params=values, timeout=self.rng.uniform(0.01, 2))
+            process.send_signal(number)
+        self.totals.kills[f"view {signal.Signals(number).name}"] += 1
 
     def _run(
         self,
