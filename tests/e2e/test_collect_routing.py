@@ -168,7 +168,7 @@ def test_a_run_of_nemo_gym_is_known_by_its_rows_not_by_their_form(
     assert entry["agent_metrics"]["count"] == 2
     assert begun.files.inputs.read_text(encoding="utf-8") == text
     begun.files.record.unlink()
-    with pytest.raises(UsageError, match="they do not lead to"):
+    with pytest.raises(UsageError, match="agent_name: the rows of the run have another agent_ref"):
         collected(gym, tasks, agent_name="other_agent", resume_from_cache=True)
 
 

@@ -79,7 +79,7 @@ def test_file_names_do_not_act_on_the_terminal(tmp_path: Path) -> None:
     odd = "na\x1b[31mme\nx"
     for path in (run.rollouts, run.inputs, run.failures):
         path.rename(path.with_name(path.name.replace("run", odd)))
-    shown = on_terminal("profile", f"{odd}.jsonl", *OPTIONS, "--run-id", odd, cwd=tmp_path)
+    shown = on_terminal("profile", f"{odd}.jsonl", *OPTIONS, cwd=tmp_path)
     assert "is partial" in shown
     assert [line for line in shown.split("\n") if not line.isprintable()] == []
 
