@@ -142,6 +142,10 @@ def compare(
         raise UsageError("--json and --markdown contradict each other: use only one")
     if gate and len(runs) != 2:
         raise UsageError("--gate needs exactly two runs: the baseline and the candidate")
+    if plan:
+        from collector.comparing.settling_plans import check_plan_path
+
+        check_plan_path(plan)
     policy = read_policy(gate) if gate else None
     result = _compare(
         CompareRequest(

@@ -13,6 +13,7 @@ from collector.atomic_files import Drafts
 from collector.comparing.request import ComparisonResult
 from collector.comparing.results import SIDES, Comparison
 from collector.errors import UsageError
+from collector.jsonl import parse_object
 from collector.remote_paths import is_remote
 from collector.terminal import label, relative_path, say
 from collector.terminal.blocks import Block, Line, Styled
@@ -26,12 +27,22 @@ order by task_index, baseline_task_index
 """
 
 
+FIELDS = {"task_index", "agent_name", "task_id", "num_repeats", "run_id"}
+
+
 @dataclass(frozen=True)
 class SettlingPlan:
     """A plan of one of the runs, and the rollouts file that it adds to."""
 
     path: Path
     rollouts: Path
+
+
+def check_plan_path(path: Path) -> None:
+    """Raise UsageError if something other than a plan stands where the plans are to be written."""
+    for target in (path, _baseline_path(path)):
+        if target.exists() and not _is_plan(target):
+            raise UsageError(f"--plan {target}: the file exists already; give another path")
 
 
 def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingPlan]:
@@ -43,14 +54,13 @@ def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingP
     repeats = _repeats_needed(comparison)
     for side in (comparison.baseline, comparison.candidate):
         _refuse_scattered(side.run)
-    baseline_path = path.with_name(f"{path.stem}_baseline{path.suffix}")
     one, other = comparison.baseline, comparison.candidate
     with open_read_only(result.warehouse, on_wait=say) as connection:
         names = (one.run_id, other.run_id, one.agent_name, other.agent_name)
         tasks = fetch_rows(connection, TASKS, *names)
     plans = {
         path: (other, "task_index"),
-        baseline_path: (one, "baseline_task_index"),
+        _baseline_path(path): (one, "baseline_task_index"),
     }
     with Drafts() as drafts:
         for target, (side, index) in plans.items():
@@ -72,6 +82,20 @@ def write_settling_plans(path: Path, result: ComparisonResult) -> list[SettlingP
     return [
         SettlingPlan(target, Path(side.run["rollouts_path"])) for target, (side, _) in plans.items()
     ]
+
+
+def _baseline_path(path: Path) -> Path:
+    return path.with_name(f"{path.stem}_baseline{path.suffix}")
+
+
+def _is_plan(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        try:
+            return parse_object(file.readline()).keys() == FIELDS
+        except ValueError:
+            return False
 
 
 def _has_content(content: bytes, path: Path) -> bool:

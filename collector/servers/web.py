@@ -111,7 +111,7 @@ def guard_endpoint(endpoint: Endpoint) -> Endpoint:
 
 
 def _tell_cause(request: Request, error: RequestRefusedError) -> None:
-    """Log why a rollout fails; a model's wrong arguments for a tool are no failure."""
+    """Log why a rollout fails. Wrong arguments for a tool do not fail a rollout."""
     if error.status < 500 and request.url.path != "/run":
         return
     cause = cause_of(error.detail)

@@ -43,9 +43,10 @@ def test_plans_name_the_tasks_of_each_run_and_the_repeats_that_settle_it(tmp_pat
     assert compare(*names, "--plan", "plan.jsonl", cwd=tmp_path).returncode == 0
     assert rows_of(tmp_path / "plan_baseline.jsonl") == before
     (tmp_path / "plan.jsonl").write_text("mine")
-    again = compare(*names, "--plan", "plan.jsonl", cwd=tmp_path)
+    again = compare(*names, "--plan", "plan.jsonl", "-w", "other.duckdb", cwd=tmp_path)
     assert again.returncode == 2
-    assert "plan.jsonl exists already" in again.stderr
+    assert "plan.jsonl: the file exists already" in again.stderr
+    assert not (tmp_path / "other.duckdb").exists()  # refused before anything is compared
     assert (tmp_path / "plan.jsonl").read_text() == "mine"
 
 

@@ -23,7 +23,7 @@ class FilterScores:
         self.metric = ""
         self.documents: set[Document] = set()
         self.of_all_documents: dict[str, None] = {}
-        """The metrics that are no number in a row: the harness computes them over all documents."""
+        """Metrics without a value per document: the harness computes them over all documents."""
         self._wanted = wanted
         self._names: dict[str, tuple[str, ...]] = {}
         self._others: dict[str, dict[Document, Values]] = {}
